@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::process::ExitStatus;
 
 use contextree_app::Error;
@@ -72,6 +73,26 @@ pub fn environment(
         all.push((name, format!("{hosts}127.0.0.1,localhost")));
     }
     all
+}
+
+/// Returns the command with the arguments that lead it to the proxy if it reads no variable: Codex takes its base URL from its
+/// configuration only.
+pub fn led(command: &[OsString], variables: &[(&'static str, String)]) -> Vec<OsString> {
+    let mut led = command.to_vec();
+    let is_codex = command
+        .first()
+        .is_some_and(|program| Path::new(program).file_stem().is_some_and(|stem| stem == "codex"));
+    // Arguments of the caller decide.
+    let is_led = |argument: &OsString| {
+        let text = argument.to_string_lossy();
+        text.contains("openai_base_url") || text.contains("model_provider")
+    };
+    let url = variables.iter().find(|(name, _)| *name == "OPENAI_BASE_URL");
+    if let (true, false, Some((_, url))) = (is_codex, command.iter().any(is_led), url) {
+        let setting = format!("openai_base_url=\"{url}\"");
+        led.splice(1..1, [OsString::from("-c"), OsString::from(setting)]);
+    }
+    led
 }
 
 fn encoded(name: &str) -> String {
@@ -163,6 +184,21 @@ mod tests {
         assert_eq!(value("OPENAI_BASE_URL"), Some("http://127.0.0.1:8378/p/my%20run/openai"));
         assert_eq!(value("NO_PROXY"), Some("example.org,127.0.0.1,localhost"));
         assert_eq!(value("no_proxy"), Some("127.0.0.1,localhost"));
+    }
+
+    #[test]
+    fn codex_is_led_by_its_configuration_unless_the_caller_says_otherwise() {
+        let address = SocketAddr::from(([127, 0, 0, 1], 8378));
+        let variables = environment(address, None, |_| None);
+        let check = |given: &[&str], expected: &[&str]| {
+            let given: Vec<OsString> = given.iter().map(Into::into).collect();
+            assert_eq!(led(&given, &variables), expected);
+        };
+        let setting = "openai_base_url=\"http://127.0.0.1:8378/openai\"";
+        check(&["/bin/codex", "exec", "hi"], &["/bin/codex", "-c", setting, "exec", "hi"]);
+        let own = ["codex", "-c", "model_provider=\"own\""];
+        check(&own, &own);
+        check(&["claude", "-p", "hi"], &["claude", "-p", "hi"]);
     }
 
     #[test]

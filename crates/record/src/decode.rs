@@ -3,13 +3,17 @@
 use std::io::{self, Write};
 
 use brotli_decompressor::DecompressorWriter;
-use flate2::write::{MultiGzDecoder, ZlibDecoder};
+use flate2::write::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 
 /// Decodes a body piece by piece.
 pub(crate) enum Decoder {
     Plain,
     Gzip(MultiGzDecoder<Vec<u8>>),
+    /// `deflate` before its first two bytes, which say whether it has a head.
+    Unknown(Vec<u8>),
     Deflate(ZlibDecoder<Vec<u8>>),
+    /// Without a head, as some servers send it.
+    Raw(DeflateDecoder<Vec<u8>>),
     Zstd(zstd::stream::write::Decoder<'static, Vec<u8>>),
     Brotli(Box<DecompressorWriter<Vec<u8>>>),
 }
@@ -27,7 +31,7 @@ impl Decoder {
         Ok(match encoding {
             None => Decoder::Plain,
             Some("gzip" | "x-gzip") => Decoder::Gzip(MultiGzDecoder::new(Vec::new())),
-            Some("deflate") => Decoder::Deflate(ZlibDecoder::new(Vec::new())),
+            Some("deflate") => Decoder::Unknown(Vec::new()),
             Some("zstd") => Decoder::Zstd(zstd::stream::write::Decoder::new(Vec::new())?),
             Some("br") => Decoder::Brotli(Box::new(DecompressorWriter::new(Vec::new(), BUFFER))),
             Some(other) => {
@@ -52,14 +56,30 @@ impl Decoder {
             decoder.flush()?;
             Ok(std::mem::take(out(decoder)))
         }
+        if let Decoder::Unknown(begin) = self {
+            begin.extend(bytes);
+            let [first, second, ..] = begin[..] else { return Ok(Vec::new()) };
+            let bytes = std::mem::take(begin);
+            *self = match has_head(first, second) {
+                true => Decoder::Deflate(ZlibDecoder::new(Vec::new())),
+                false => Decoder::Raw(DeflateDecoder::new(Vec::new())),
+            };
+            return self.decode(bytes);
+        }
         match self {
-            Decoder::Plain => Ok(bytes),
+            Decoder::Plain | Decoder::Unknown(_) => Ok(bytes),
             Decoder::Gzip(decoder) => through(decoder, &bytes, MultiGzDecoder::get_mut),
             Decoder::Deflate(decoder) => through(decoder, &bytes, ZlibDecoder::get_mut),
+            Decoder::Raw(decoder) => through(decoder, &bytes, DeflateDecoder::get_mut),
             Decoder::Zstd(decoder) => through(decoder, &bytes, |it| it.get_mut()),
             Decoder::Brotli(decoder) => through(&mut **decoder, &bytes, |it| it.get_mut()),
         }
     }
+}
+
+/// Returns whether the first bytes of `deflate` are the head of RFC 1950: the method, and a check of both.
+fn has_head(first: u8, second: u8) -> bool {
+    first & 0x0f == 8 && u16::from_be_bytes([first, second]).is_multiple_of(31)
 }
 
 /// Decodes a whole body.
@@ -82,8 +102,20 @@ mod tests {
         gzip.write_all(&text).expect("it is in memory");
         let gzip = gzip.finish().expect("it is in memory");
         let zstd = zstd::encode_all(&text[..], 1).expect("it is in memory");
-        for (encoding, packed) in [(Some("gzip"), gzip), (Some("zstd"), zstd), (None, text.clone())]
-        {
+        let mut zlib = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+        zlib.write_all(&text).expect("it is in memory");
+        let zlib = zlib.finish().expect("it is in memory");
+        let mut raw = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
+        raw.write_all(&text).expect("it is in memory");
+        let raw = raw.finish().expect("it is in memory");
+        let all = [
+            (Some("gzip"), gzip),
+            (Some("deflate"), zlib),
+            (Some("deflate"), raw),
+            (Some("zstd"), zstd),
+            (None, text.clone()),
+        ];
+        for (encoding, packed) in all {
             let mut decoder = Decoder::new(encoding).expect("it is known");
             let mut out = Vec::new();
             for piece in packed.chunks(7) {

@@ -43,7 +43,7 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-pub use child::{Ended, environment, run_child};
+pub use child::{Ended, environment, led, run_child};
 pub use route::{Upstream, Upstreams};
 pub use writer::{CallLine, Outcome, Report};
 
@@ -136,7 +136,7 @@ pub async fn start(
     let address = listener.local_addr().map_err(|error| Error::io(&place, error))?;
     let writer = Writer::start(recorder, report)?;
     let rules = Rules { strict: config.strict, prunes: config.budget.is_some() };
-    let proxy = Proxy::new(address, client, config.upstreams, writer.sender(), rules);
+    let proxy = Proxy::new(address, client, config.upstreams, writer.queue(), rules);
     let (stop, stopped) = oneshot::channel();
     let task = tokio::spawn(proxy::serve(Arc::new(proxy), listener, stopped, config.grace));
     Ok(Running { address, stop: Some(stop), task, writer })

@@ -3,7 +3,6 @@
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -11,7 +10,7 @@ use contextree::json::{Object, Value};
 use contextree_server::shell::Site;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
-use hyper::body::{Bytes, Incoming};
+use hyper::body::{Body as _, Bytes, Incoming};
 use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
@@ -25,7 +24,7 @@ use crate::headers::{conversation, encoding, of_another_body, pass_on, request_i
 use crate::route::{Route, Upstreams};
 use crate::socket;
 use crate::watch::{Broken, Told, Watched, now};
-use crate::writer::{Ending, Event, Head, Sent, What};
+use crate::writer::{Ending, Head, Queue, Sent, What};
 
 /// The longest request that is recorded. No provider takes one that is as long.
 const LONGEST: usize = 512 << 20;
@@ -41,7 +40,7 @@ pub(crate) struct Proxy {
     site: Site,
     pub(crate) client: Outgoing,
     upstreams: Upstreams,
-    pub(crate) events: Sender<Event>,
+    events: Queue,
     pub(crate) rules: Rules,
     calls: AtomicU64,
     /// Sockets that are relayed.
@@ -64,7 +63,7 @@ impl Proxy {
         address: SocketAddr,
         client: Outgoing,
         upstreams: Upstreams,
-        events: Sender<Event>,
+        events: Queue,
         rules: Rules,
     ) -> Proxy {
         let calls = AtomicU64::new(1);
@@ -146,10 +145,7 @@ impl Proxy {
                 }
                 Err(why) if strict => {
                     told.end(Ending::Failed(why.clone()));
-                    return refuse(
-                        StatusCode::SERVICE_UNAVAILABLE,
-                        &format!("not recorded: {why}"),
-                    );
+                    return not_recorded(&why);
                 }
                 // Without a record the request cannot be pruned; it is passed on unchanged.
                 Ok(None) | Err(_) => {}
@@ -167,6 +163,14 @@ impl Proxy {
                     request_id: request_id(response.headers()),
                     at: now(),
                 }));
+                // The connection asks for nothing of a body that is empty.
+                if strict && response.body().is_end_stream() {
+                    return match told.ask_end().await {
+                        Ok(Ok(_)) => incoming(response, None, strict),
+                        Ok(Err(why)) => not_recorded(&why),
+                        Err(_) => not_recorded("the writer ended"),
+                    };
+                }
                 incoming(response, Some(told), strict)
             }
             Err(error) => {
@@ -206,6 +210,11 @@ pub(crate) fn refuse(status: StatusCode, message: &str) -> Response<InBody> {
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
+}
+
+/// Returns the response of a strict proxy for a call that could not be recorded.
+fn not_recorded(why: &str) -> Response<InBody> {
+    refuse(StatusCode::SERVICE_UNAVAILABLE, &format!("not recorded: {why}"))
 }
 
 /// Returns the response for an upstream that was not reached.

@@ -150,10 +150,13 @@ impl Upstreams {
             None => (None, uri.path()),
         };
         let first = path.strip_prefix('/').unwrap_or(path).split('/').next().unwrap_or_default();
-        let (upstream, path) = match self.0.get(first) {
-            Some(upstream) => (upstream, &path[first.len() + 1..]),
-            None => (self.0.get(usual(path, headers)?)?, path),
+        let (name, path) = match self.0.contains_key(first) {
+            true => (first, &path[first.len() + 1..]),
+            false => (usual(path, headers)?, path),
         };
+        // What Codex sends with a ChatGPT account; the platform does not take its token.
+        let is_chatgpt = name == "openai" && headers.contains_key("chatgpt-account-id");
+        let upstream = self.0.get(if is_chatgpt { "chatgpt" } else { name })?;
         let target = upstream.target(path, uri.query())?;
         let wire = wire(target.path());
         Some(Route { context, upstream: upstream.clone(), target, wire })
@@ -182,7 +185,8 @@ fn wire(path: &str) -> Option<Wire> {
     let of = |provider| Some(Wire { provider, model: None });
     let path = path.trim_end_matches('/');
     match path.rsplit('/').next()? {
-        "messages" => return of(Provider::Anthropic),
+        // Other interfaces have messages, too: `/v1/threads/t1/messages`.
+        "messages" if path.ends_with("/v1/messages") => return of(Provider::Anthropic),
         "completions" if path.ends_with("/chat/completions") => return of(Provider::OpenAiChat),
         "responses" => return of(Provider::OpenAiResponses),
         _ => {}
@@ -247,6 +251,18 @@ mod tests {
             "https://api.openai.com/v1/responses",
             Some(responses),
         );
+        check(
+            "/openai/threads/t1/messages",
+            None,
+            "https://api.openai.com/v1/threads/t1/messages",
+            None,
+        );
+        check(
+            "/local/messages",
+            None,
+            "http://localhost:11434/v1/messages",
+            Some(Provider::Anthropic),
+        );
         check("/openai/models", None, "https://api.openai.com/v1/models", None);
         let gemini = "https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse";
         check(
@@ -261,6 +277,17 @@ mod tests {
             gemini,
             Some(Provider::Gemini),
         );
+    }
+
+    #[test]
+    fn calls_with_a_chatgpt_account_are_passed_on_to_its_upstream() {
+        let mut headers = HeaderMap::new();
+        headers.insert("chatgpt-account-id", hyper::header::HeaderValue::from_static("a1"));
+        let uri: Uri = "/p/codex/openai/responses".parse().expect("it is a path");
+        let route = Upstreams::default().route(&uri, &headers).expect("it has an upstream");
+        let target = "https://chatgpt.com/backend-api/codex/responses";
+        assert_eq!(route.target.to_string(), target);
+        assert_eq!(route.wire.map(|wire| wire.provider), Some(Provider::OpenAiResponses));
     }
 
     #[test]

@@ -1,16 +1,15 @@
 //! A body that passes on what arrives, and tells the writer about it.
 
 use std::pin::Pin;
-use std::sync::mpsc::Sender;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use contextree::{Clock as _, SystemClock};
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
 use tokio::sync::oneshot;
-use tokio::time::Instant;
+use tokio::time::{Instant, Sleep, sleep_until};
 
-use crate::writer::{Answered, Ending, Event, What};
+use crate::writer::{Answered, Ending, Event, Queue, What};
 
 /// How long bytes are collected before the writer gets them, and how many at most.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -24,43 +23,47 @@ pub(crate) fn now() -> i64 {
 /// Tells the writer about one call. If it is dropped before the call ended, the client disconnected.
 pub(crate) struct Told {
     call: u64,
-    events: Sender<Event>,
+    events: Queue,
     is_over: bool,
 }
 
 impl Told {
-    pub(crate) fn new(call: u64, events: Sender<Event>) -> Told {
+    pub(crate) fn new(call: u64, events: Queue) -> Told {
         Told { call, events, is_over: false }
     }
 
     /// Tells of something that is not a call.
     pub(crate) fn note(mut self, text: &'static str) {
         self.is_over = true;
-        self.tell(What::Note(text));
+        self.events.send(Event { call: self.call, what: What::Note(text), done: None });
     }
 
-    pub(crate) fn tell(&self, what: What) {
-        // It fails if the writer has ended, which it said.
-        let _ = self.events.send(Event { call: self.call, what, done: None });
+    /// Tells what happened. If too much is waiting for the store, it tells that instead, and nothing more of this call.
+    pub(crate) fn tell(&mut self, what: What) {
+        if self.is_over {
+            return;
+        }
+        self.is_over = !self.events.send(Event { call: self.call, what, done: None });
     }
 
     /// Tells, and returns what says whether it was recorded, and what is to be sent instead of a request.
-    pub(crate) fn ask(&self, what: What) -> oneshot::Receiver<Answered> {
+    pub(crate) fn ask(&mut self, what: What) -> oneshot::Receiver<Answered> {
         let (done, asked) = oneshot::channel();
-        let _ = self.events.send(Event { call: self.call, what, done: Some(done) });
+        if !self.is_over {
+            self.is_over = !self.events.send(Event { call: self.call, what, done: Some(done) });
+        }
         asked
     }
 
     pub(crate) fn end(&mut self, ending: Ending) {
-        if !self.is_over {
-            self.is_over = true;
-            self.tell(What::Ended(ending, now()));
-        }
+        self.tell(What::Ended(ending, now()));
+        self.is_over = true;
     }
 
-    fn ask_end(&mut self) -> oneshot::Receiver<Answered> {
+    pub(crate) fn ask_end(&mut self) -> oneshot::Receiver<Answered> {
+        let asked = self.ask(What::Ended(Ending::Complete, now()));
         self.is_over = true;
-        self.ask(What::Ended(Ending::Complete, now()))
+        asked
     }
 }
 
@@ -77,9 +80,13 @@ pub(crate) struct Watched {
     /// Bytes that the writer does not have yet, and since when.
     waiting: Vec<u8>,
     since: Instant,
+    /// Hands over what is waiting when the upstream pauses.
+    pause: Option<Pin<Box<Sleep>>>,
     /// Whether the end is passed on only when the call is recorded.
     strict: bool,
     asked: Option<oneshot::Receiver<Answered>>,
+    /// The last piece of a body of known length, until the call is recorded: the connection asks for nothing after it.
+    held: Option<Frame<Bytes>>,
     /// Why the upstream broke off, until the connection was told.
     broken: Option<Broken>,
 }
@@ -94,24 +101,42 @@ impl Watched {
             told,
             waiting: Vec::new(),
             since: Instant::now(),
+            pause: None,
             strict,
             asked: None,
+            held: None,
             broken: None,
         }
     }
 
     fn hand_over(&mut self) {
-        if let Some(told) = &self.told
+        if let Some(told) = &mut self.told
             && !self.waiting.is_empty()
         {
             told.tell(What::Data(std::mem::take(&mut self.waiting)));
         }
         self.since = Instant::now();
+        self.pause = None;
+    }
+
+    /// Hands over what has been waiting for long while the upstream pauses.
+    fn pause(&mut self, context: &mut Context<'_>) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        let until = self.since + PATIENCE;
+        let pause = self.pause.get_or_insert_with(|| Box::pin(sleep_until(until)));
+        if pause.as_mut().poll(context).is_ready() {
+            self.hand_over();
+        }
     }
 
     fn note(&mut self, data: &Bytes) {
         if self.told.is_none() {
             return;
+        }
+        if self.waiting.is_empty() {
+            self.since = Instant::now();
         }
         // A copy: the piece itself would keep the whole buffer of the connection.
         self.waiting.extend_from_slice(data);
@@ -144,8 +169,9 @@ impl Body for Watched {
         if let Some(asked) = &mut this.asked {
             let recorded = ready!(Pin::new(asked).poll(context));
             this.asked = None;
+            let held = this.held.take();
             return Poll::Ready(match recorded {
-                Ok(Ok(_)) => None,
+                Ok(Ok(_)) => held.map(Ok),
                 Ok(Err(why)) => Some(Err(format!("not recorded: {why}").into())),
                 Err(_) => Some(Err("not recorded".into())),
             });
@@ -153,10 +179,23 @@ impl Body for Watched {
         if let Some(error) = this.broken.take() {
             return Poll::Ready(Some(Err(error)));
         }
-        match ready!(Pin::new(&mut this.inner).poll_frame(context)) {
+        let Poll::Ready(next) = Pin::new(&mut this.inner).poll_frame(context) else {
+            this.pause(context);
+            return Poll::Pending;
+        };
+        match next {
             Some(Ok(frame)) => {
                 if let Some(data) = frame.data_ref() {
                     this.note(data);
+                }
+                // The connection asks for nothing after the last byte of a body of known length, or after trailers.
+                let is_last = frame.is_trailers() || (this.strict && this.inner.is_end_stream());
+                if is_last && this.told.is_some() {
+                    this.finish(Ending::Complete);
+                }
+                if this.asked.is_some() {
+                    this.held = Some(frame);
+                    return self.poll_frame(context);
                 }
                 Poll::Ready(Some(Ok(frame)))
             }

@@ -63,6 +63,11 @@ pub(crate) async fn relay(
             .next_call()
             .note("a WebSocket passes unchanged: the budget applies to requests over HTTP");
     }
+    if proxy.rules.strict {
+        proxy
+            .next_call()
+            .note("a WebSocket does not wait for the store: `--strict` applies to calls over HTTP");
+    }
     let other = hyper::upgrade::on(&mut response);
     let wire = route.wire.clone().filter(|wire| wire.provider == Provider::OpenAiResponses);
     let watcher = wire.map(|wire| Watcher {
@@ -71,6 +76,7 @@ pub(crate) async fn relay(
         context: route.context.clone(),
         conversation: named,
         running: None,
+        has_begun: false,
     });
     let joined = join(own, other, watcher, proxy.stopping.subscribe());
     let mut sockets = proxy.sockets.lock().unwrap_or_else(PoisonError::into_inner);
@@ -163,6 +169,8 @@ struct Watcher {
     context: Option<String>,
     conversation: Option<Conversation>,
     running: Option<Told>,
+    /// Whether an event of the answer was told, so that what follows is told as an event, too.
+    has_begun: bool,
 }
 
 impl Watcher {
@@ -174,7 +182,7 @@ impl Watcher {
         object.remove("type");
         // A call that is still running is canceled by a new one.
         drop(self.running.take());
-        let told = self.proxy.next_call();
+        let mut told = self.proxy.next_call();
         told.tell(What::Sent(Box::new(Sent {
             wire: self.wire.clone(),
             context: self.context.clone(),
@@ -185,6 +193,7 @@ impl Watcher {
             at: now(),
         })));
         self.running = Some(told);
+        self.has_begun = false;
     }
 
     fn event(&mut self, message: &[u8]) {
@@ -199,11 +208,12 @@ impl Watcher {
                 at: now(),
             }));
         }
-        // As the same event of a stream over HTTP.
+        // As over HTTP: an event of a stream, or the document of an error.
         let data = match kind {
-            "error" => message.to_vec(),
+            "error" if !self.has_begun => message.to_vec(),
             _ => [b"data: ", message, b"\n\n"].concat(),
         };
+        self.has_begun = true;
         told.tell(What::Data(data));
         let is_last = ["response.completed", "response.failed", "response.incomplete", "error"];
         if is_last.contains(&kind) {

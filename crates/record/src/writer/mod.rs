@@ -5,17 +5,18 @@
 
 mod answer;
 mod line;
+mod queue;
 
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use contextree::AttemptStatus;
 use contextree::json::{Value, parse};
 use contextree_app::Error;
-use contextree_app::record::{BegunCall, Conversation, NewCall, Recorder};
+use contextree_app::record::{BegunCall, CallId, Conversation, NewCall, Recorder};
 use hyper::body::Bytes;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -25,6 +26,7 @@ use crate::route::Wire;
 use answer::Answer;
 
 pub use line::{CallLine, Outcome, Report};
+pub(crate) use queue::Queue;
 
 /// How often what has arrived of an answer is stored.
 const PARTIAL: Duration = Duration::from_secs(1);
@@ -51,6 +53,11 @@ pub(crate) enum What {
     Data(Vec<u8>),
     /// It ended.
     Ended(Ending, i64),
+    /// Too much waits for the store: nothing more of the call is told.
+    Lost {
+        /// Whether its request was told.
+        was_begun: bool,
+    },
     /// Not a call, but something that the user is to know.
     Note(&'static str),
     /// Nothing follows.
@@ -91,7 +98,7 @@ pub(crate) enum Ending {
 /// The thread that records.
 #[derive(Debug)]
 pub(crate) struct Writer {
-    events: Sender<Event>,
+    events: Queue,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -100,8 +107,10 @@ impl Writer {
         recorder: Recorder,
         report: impl FnMut(Report) + Send + 'static,
     ) -> Result<Writer, Error> {
-        let (events, received) = channel();
-        let state = State { recorder, report: Box::new(report), calls: BTreeMap::new() };
+        let (events, received) = queue::queue(queue::MOST);
+        let report = Box::new(report);
+        let (calls, looked) = (BTreeMap::new(), Instant::now());
+        let state = State { recorder, report, calls, looked, current: None };
         let thread = std::thread::Builder::new()
             .name("record".to_owned())
             .spawn(move || state.run(&received))
@@ -109,13 +118,13 @@ impl Writer {
         Ok(Writer { events, thread: Some(thread) })
     }
 
-    pub(crate) fn sender(&self) -> Sender<Event> {
+    pub(crate) fn queue(&self) -> Queue {
         self.events.clone()
     }
 
     /// Waits until everything is recorded that was sent.
     pub(crate) fn finish(mut self) {
-        let _ = self.events.send(Event { call: 0, what: What::Stop, done: None });
+        self.events.send(Event { call: 0, what: What::Stop, done: None });
         if let Some(thread) = self.thread.take() {
             // It has told what it could not record.
             let _ = thread.join();
@@ -137,31 +146,108 @@ struct Call {
     stored: (Instant, usize),
 }
 
+impl Call {
+    /// Returns whether more of the answer has arrived than is stored.
+    fn has_more(&self) -> bool {
+        self.answer.text().len() > self.stored.1
+    }
+
+    fn is_due(&self) -> bool {
+        self.has_more() && self.stored.0.elapsed() >= PARTIAL
+    }
+}
+
 struct State {
     recorder: Recorder,
     report: Box<dyn FnMut(Report) + Send>,
     calls: BTreeMap<u64, Call>,
+    /// When it was looked for answers that pause.
+    looked: Instant,
+    /// The call that is being begun or ended, and is not in `calls`: a panic must not leave it running.
+    current: Option<CallId>,
 }
 
 impl State {
-    fn run(mut self, received: &Receiver<Event>) {
-        while let Ok(Event { call, what, done }) = received.recv() {
+    fn run(mut self, received: &queue::Waiting) {
+        while let Ok(event) = received.next(self.next_partial()) {
+            let Some(Event { call, what, done }) = event else {
+                self.store_partials();
+                continue;
+            };
             if matches!(what, What::Stop) {
                 break;
             }
-            let result = self.take(call, what);
+            let result = self.guarded(|state| state.take(call, what)).and_then(|result| result);
             if let Err(why) = &result {
-                if let Some(call) = self.calls.remove(&call) {
-                    let status = AttemptStatus::Error(format!("not recorded: {why}"));
-                    // If the store fails, the call stays running until the context is opened again.
-                    let _ = self.recorder.end(call.begun.id, &status, None, call.started_at);
-                }
-                (self.report)(Report::NotRecorded(why.clone()));
+                self.give_up(call, why);
             }
             if let Some(done) = done {
                 // The client may be gone.
                 let _ = done.send(result);
             }
+            // Events of other calls may leave no pause.
+            if self.looked.elapsed() >= PARTIAL {
+                self.store_partials();
+            }
+        }
+    }
+
+    /// Does something that may panic. The other calls are recorded all the same.
+    fn guarded<T>(&mut self, act: impl FnOnce(&mut State) -> T) -> Result<T, String> {
+        catch_unwind(AssertUnwindSafe(|| act(self))).map_err(|panic| {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+            format!("the recorder panicked: {}", text.unwrap_or("no message"))
+        })
+    }
+
+    /// Ends a call that cannot be recorded.
+    fn give_up(&mut self, number: u64, why: &str) {
+        let status = AttemptStatus::Error(format!("not recorded: {why}"));
+        if let Some(id) = self.current.take() {
+            // It is known no more if it has ended in an orderly way.
+            self.recorder.abandon(id, &status);
+        }
+        if let Some(call) = self.calls.remove(&number) {
+            let id = call.begun.id;
+            // If the store fails, the next call of the context ends it.
+            let ended = self.guarded(|state| {
+                let _ = state.recorder.end(id, &status, None, call.started_at);
+            });
+            if ended.is_err() {
+                self.recorder.abandon(id, &status);
+            }
+        }
+        // A program that prints the report may have no terminal any more.
+        let _ = self.guarded(|state| (state.report)(Report::NotRecorded(why.to_owned())));
+    }
+
+    /// Returns how long it is until what has arrived of an answer is to be stored; `None` if nothing new has arrived.
+    fn next_partial(&self) -> Option<Duration> {
+        let due = self.calls.values().filter(|call| call.has_more());
+        due.map(|call| PARTIAL.saturating_sub(call.stored.0.elapsed())).min()
+    }
+
+    /// Stores what has arrived of answers that pause.
+    fn store_partials(&mut self) {
+        let due = self.calls.iter().filter(|(_, call)| call.is_due()).map(|(number, _)| *number);
+        let due: Vec<u64> = due.collect();
+        self.looked = Instant::now();
+        for number in due {
+            if let Err(why) = self.guarded(|state| state.store_partial(number)) {
+                self.give_up(number, &why);
+            }
+        }
+    }
+
+    fn store_partial(&mut self, number: u64) {
+        let Some(call) = self.calls.get_mut(&number) else { return };
+        let text = call.answer.text();
+        call.stored.0 = Instant::now();
+        match self.recorder.attach_partial(call.begun.id, text) {
+            Ok(()) => call.stored.1 = text.len(),
+            // It is tried again, and the whole answer follows, or what has arrived until the call ends.
+            Err(error) => tracing::debug!(error = error.message(), "a partial answer"),
         }
     }
 
@@ -185,17 +271,17 @@ impl State {
             What::Data(bytes) => {
                 let Some(call) = self.calls.get_mut(&number) else { return Ok(()) };
                 call.answer.feed(bytes);
-                let text = call.answer.text();
-                let (when, length) = call.stored;
-                if text.len() > length && when.elapsed() >= PARTIAL {
-                    call.stored = (Instant::now(), text.len());
-                    // The whole answer follows, or what has arrived until the call ends.
-                    let kept = self.recorder.attach_partial(call.begun.id, text);
-                    return kept.map_err(|error| error.message().to_owned());
+                if call.is_due() {
+                    self.store_partial(number);
                 }
                 Ok(())
             }
             What::Ended(ending, at) => self.end(number, &ending, at),
+            What::Lost { was_begun } => match !was_begun || self.calls.contains_key(&number) {
+                true => Err("too much waits for the store".to_owned()),
+                // It was told already why it is not recorded.
+                false => Ok(()),
+            },
             What::Note(text) => {
                 (self.report)(Report::NotPruned(text.to_owned()));
                 Ok(())
@@ -225,6 +311,7 @@ impl State {
             text,
         };
         let mut begun = self.recorder.begin(call).map_err(|error| error.message().to_owned())?;
+        self.current = Some(begun.id);
         let send = begun.send.take().map(Bytes::from);
         if let Some(why) = &begun.not_pruned {
             let message = format!("a request of `{}` passes unchanged: {why}", begun.context);
@@ -254,6 +341,7 @@ impl State {
             stored: (Instant::now(), 0),
         };
         self.calls.insert(number, call);
+        self.current = None;
         Ok(send)
     }
 
@@ -261,6 +349,7 @@ impl State {
         let Some(call) = self.calls.remove(&number) else { return Ok(()) };
         let Call { begun, model, wire, started_at, first_at, status, request_id, answer, .. } =
             call;
+        self.current = Some(begun.id);
         let read = answer.finish(status, ending);
         let mut line = CallLine {
             context: begun.context.clone(),
@@ -299,6 +388,7 @@ impl State {
             let _ = self.recorder.end(begun.id, &status, None, at);
             return Err(format!("{} of `{}`: {why}", begun.attempt, begun.context));
         }
+        self.current = None;
         (self.report)(Report::Call(Box::new(line)));
         Ok(())
     }

@@ -200,6 +200,10 @@ fn joined(mut bytes: &[u8]) -> Vec<u8> {
     while let Some(end) = bytes.windows(2).position(|it| it == b"\r\n") {
         let size = str::from_utf8(&bytes[..end]).expect("it is text");
         let size = usize::from_str_radix(size, 16).expect("it is a size");
+        // Trailers may follow.
+        if size == 0 {
+            break;
+        }
         let Some(data) = bytes.get(end + 2..end + 2 + size) else { break };
         out.extend_from_slice(data);
         bytes = bytes.get(end + 4 + size..).unwrap_or_default();

@@ -8,6 +8,8 @@ mod contexts;
 mod credentials;
 mod fixture;
 mod transport;
+mod upstreams;
+mod writers;
 
 #[test]
 fn every_file_is_a_module() {
