@@ -49,23 +49,16 @@ fn with_length(encoding: &str, body: &[u8]) -> Vec<u8> {
 
 #[test]
 fn compressed_responses_pass_unchanged_and_are_decoded_for_the_record() {
-    let through = |mut encoder: Box<dyn FnMut(&[u8]) -> Vec<u8>>| encoder(ANSWER.as_bytes());
-    let level = flate2::Compression::fast();
-    let gzip = through(Box::new(move |bytes| {
-        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), level);
-        encoder.write_all(bytes).expect("it is in memory");
-        encoder.finish().expect("it is in memory")
-    }));
-    let zlib = through(Box::new(move |bytes| {
-        let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), level);
-        encoder.write_all(bytes).expect("it is in memory");
-        encoder.finish().expect("it is in memory")
-    }));
-    let raw = through(Box::new(move |bytes| {
-        let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), level);
-        encoder.write_all(bytes).expect("it is in memory");
-        encoder.finish().expect("it is in memory")
-    }));
+    let (level, bytes) = (flate2::Compression::fast(), ANSWER.as_bytes());
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), level);
+    gzip.write_all(bytes).expect("it is in memory");
+    let gzip = gzip.finish().expect("it is in memory");
+    let mut zlib = flate2::write::ZlibEncoder::new(Vec::new(), level);
+    zlib.write_all(bytes).expect("it is in memory");
+    let zlib = zlib.finish().expect("it is in memory");
+    let mut raw = flate2::write::DeflateEncoder::new(Vec::new(), level);
+    raw.write_all(bytes).expect("it is in memory");
+    let raw = raw.finish().expect("it is in memory");
     let cases = [("gzip", gzip), ("deflate", zlib), ("deflate", raw), ("br", stored_as_brotli())];
     for (encoding, packed) in cases {
         let mut fixture = in_front_of(canned(with_length(encoding, &packed)));
