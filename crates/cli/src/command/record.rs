@@ -6,11 +6,12 @@ use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use contextree::SystemClock;
 use contextree_app::Workspace;
 use contextree_app::record::budget_of;
-use contextree_record::{Config, Report, Upstreams, environment, run_child, start};
+use contextree_record::{Config, Report, Upstreams, environment, led, run_child, start};
 use contextree_server::Config as PageConfig;
 use contextree_server::shell::{Tokens, token_in};
 use tokio::runtime::Runtime;
@@ -26,6 +27,10 @@ use crate::output::Format;
 
 /// Where the proxy listens if nothing else is said and no program is started.
 const ADDRESS: &str = "127.0.0.1:8378";
+
+/// The warning for a program that ended without a call.
+const UNUSED: &str = "the program made no call through the proxy, so nothing was recorded; programs that do not read variables such as \
+`OPENAI_BASE_URL` are set up with `ctx record --listen ADDR` and the base URL of the proxy";
 
 /// Record what an agent sends, without changing it
 ///
@@ -60,7 +65,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 
-    /// Record all calls of the program into this context
+    /// Record the calls of the program into this context, and those of its subagents into `NAME.2` and so on
     #[arg(long, value_name = "NAME")]
     into: Option<String>,
 
@@ -111,6 +116,7 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
     // The page and the recorder share one open store.
     let workspace = workspace.created()?;
     let lines = Lines::new(args.log.as_deref(), call.output.format())?;
+    let has_calls = Arc::clone(&lines.has_calls);
     let runtime = Runtime::new().map_err(|error| Failure::io("the runtime", error))?;
     let done = runtime.block_on(async {
         let running = start(config, &workspace, lines.into_report()).await?;
@@ -125,11 +131,15 @@ pub(crate) fn run(args: &Args, call: &mut Call<'_>) -> Result<Exit, Failure> {
             Exit::Ok
         } else {
             let variables = environment(address, args.into.as_deref(), variable);
-            let ended = run_child(&args.program, &variables).await;
+            let ended = run_child(&led(&args.program, &variables), &variables).await;
             // Everything that was delivered is recorded, however the program ended.
             ended.map(|ended| Exit::Code(ended.code))?
         };
         running.stop().await;
+        // Otherwise it would look as if the agent had been recorded.
+        if !args.program.is_empty() && !has_calls.load(Ordering::Relaxed) {
+            call.output.warning(UNUSED);
+        }
         if let Some(page) = page {
             page.stop().await;
         }
@@ -195,6 +205,8 @@ async fn serve_page(
 struct Lines {
     file: Option<File>,
     is_json: bool,
+    /// Whether there was a call, recorded or not.
+    has_calls: Arc<AtomicBool>,
 }
 
 impl Lines {
@@ -203,11 +215,13 @@ impl Lines {
             let opened = File::options().create(true).append(true).open(path);
             opened.map_err(|error| Failure::io(&path.display().to_string(), error))
         };
-        Ok(Lines { file: file.map(open).transpose()?, is_json: format != Format::Human })
+        let (file, is_json) = (file.map(open).transpose()?, format != Format::Human);
+        Ok(Lines { file, is_json, has_calls: Arc::default() })
     }
 
     fn into_report(mut self) -> impl FnMut(Report) + Send + 'static {
         move |report| {
+            self.has_calls.store(true, Ordering::Relaxed);
             let line = match &report {
                 Report::Call(line) if self.is_json => {
                     String::from_utf8_lossy(&line.to_value().to_canonical()).into_owned()

@@ -20,8 +20,13 @@ struct Proxy {
 
 impl Proxy {
     fn start(folder: &Folder, upstream: &Upstream) -> Proxy {
+        Self::with(folder, upstream, &["--strict"])
+    }
+
+    fn with(folder: &Folder, upstream: &Upstream, options: &[&str]) -> Proxy {
         let mut process = record(folder, upstream)
-            .args(["--strict", "--listen", "127.0.0.1:0"])
+            .args(options)
+            .args(["--listen", "127.0.0.1:0"])
             .stdout(Stdio::piped())
             .spawn()
             .expect("the program starts");
@@ -152,6 +157,32 @@ fn proxy_killed_in_a_stream_loses_nothing_that_was_acknowledged() {
     assert!(sent.contains("slowly: word0"), "{sent}");
     let (sent, _) = folder.run("ctx render @c3 --as anthropic");
     assert!(sent.contains(r#""content":"two""#), "{sent}");
+}
+
+#[test]
+fn proxy_killed_while_the_upstream_pauses_has_stored_what_arrived_before() {
+    let (folder, upstream) = (Folder::new(), Upstream::start());
+    let proxy = Proxy::with(&folder, &upstream, &[]);
+    // The upstream pauses after half of its events, and nothing more arrives.
+    let mut stream = proxy.send(&["pause in the middle of a long answer"], true);
+    read_until(&mut stream, "pause ");
+    let stored = loop {
+        // The request is recorded after it was passed on: first there is a context, then its attempt.
+        if !folder.run("ctx contexts").0.contains("main") {
+            continue;
+        }
+        let attempts = attempts(&folder, "main");
+        let Some(attempt) = attempts.first() else { continue };
+        assert_eq!(text(attempt, "status"), "running", "the pause is over");
+        let partial = text(attempt, "partial");
+        if partial.starts_with("You said: pause ") {
+            break partial.to_owned();
+        }
+    };
+    proxy.kill();
+    let after = attempts(&folder, "main");
+    assert_eq!(text(&after[0], "partial"), stored);
+    assert_eq!(folder.run("ctx verify").1, 0);
 }
 
 #[test]
