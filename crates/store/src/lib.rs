@@ -58,7 +58,7 @@ pub use calls::{RunningCall, StepError};
 pub use clock::SystemClock;
 pub use contextree_tree::Cycle;
 pub use error::{ReadError, Result, StoreError};
-pub use mask::{display_url, mask_secrets};
+pub use mask::{display_path, display_url, mask_secrets};
 pub use memory::Memory;
 pub use operations::{Operation, OperationKind};
 pub use reader::Reader;

@@ -7,8 +7,20 @@
 const HIDDEN: &str = "…";
 
 /// Names of parameters whose values are secrets, as in `password=…`.
-const SECRET_NAMES: [&str; 7] =
-    ["password", "passwd", "passphrase", "pwd", "secret", "token", "sslkey"];
+const SECRET_NAMES: [&str; 12] = [
+    "password",
+    "passwd",
+    "passphrase",
+    "pass",
+    "pwd",
+    "secret",
+    "token",
+    "sslkey",
+    "apikey",
+    "api_key",
+    "auth",
+    "credentials",
+];
 
 /// Returns the URL of a store as it may be shown: without its password.
 ///
@@ -23,10 +35,30 @@ pub fn display_url(url: &str) -> String {
     mask_parameters(&mask_account(url))
 }
 
+/// Returns the path of a file as it may be shown. A URL that was taken for a path may hold a password, also after its slashes were put
+/// together: `/home/me/postgres:/user:hunter2@db`.
+///
+/// ```
+/// use contextree_store::display_path;
+///
+/// assert_eq!(display_path("//me:hunter2@db/agents"), "//me:…@db/agents");
+/// assert_eq!(display_path("/data/a:b@c.db"), "/data/a:b@c.db");
+/// ```
+#[must_use]
+pub fn display_path(path: &str) -> String {
+    let rest = match path.find(":/") {
+        Some(at) => path[at + 1..].trim_start_matches('/'),
+        None if path.starts_with("//") => path.trim_start_matches('/'),
+        None => return mask_parameters(path),
+    };
+    let begin = &path[..path.len() - rest.len()];
+    mask_parameters(&format!("{begin}{}", hide_password(rest).unwrap_or_else(|| rest.to_owned())))
+}
+
 /// Returns a text with the secrets of all URLs and parameters in it hidden: `://user:…@`, `password=…`.
 #[must_use]
 pub fn mask_secrets(text: &str) -> String {
-    let words: String = text
+    let words: String = mask_lines(text)
         .split_inclusive(is_delimiter)
         .map(|word| {
             let end = word.trim_end_matches(is_delimiter).len();
@@ -34,6 +66,29 @@ pub fn mask_secrets(text: &str) -> String {
         })
         .collect();
     mask_parameters(&words)
+}
+
+/// Hides the password of each URL in a text: all from the account's `:` to the last `@` before the next URL or the end of the line, because a
+/// password may contain blanks and quotes.
+fn mask_lines(text: &str) -> String {
+    let mask_line = |line: &str| {
+        let mut parts = line.split("://");
+        let mut out = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            out.push_str("://");
+            out.push_str(&hide_password(part).unwrap_or_else(|| part.to_owned()));
+        }
+        out
+    };
+    text.split_inclusive('\n').map(mask_line).collect()
+}
+
+/// Returns `user:password@place` with the password hidden; `None` if there is none.
+fn hide_password(text: &str) -> Option<String> {
+    // A password may contain any character, also another `@`.
+    let (account, place) = text.rsplit_once('@')?;
+    let (user, _) = account.split_once(':')?;
+    Some(format!("{user}:{HIDDEN}@{place}"))
 }
 
 /// Hides the password before the `@` of a URL, also of one that is misspelt: `postgres:me:hunter2@db`, `me:hunter2@db`.
@@ -47,12 +102,7 @@ fn mask_account(url: &str) -> String {
             _ => (String::new(), url),
         },
     };
-    // A password may contain any character, also another `@`.
-    let Some((account, place)) = rest.rsplit_once('@') else { return url.to_owned() };
-    match account.split_once(':') {
-        Some((user, _)) => format!("{scheme}{user}:{HIDDEN}@{place}"),
-        None => url.to_owned(),
-    }
+    hide_password(rest).map_or_else(|| url.to_owned(), |masked| format!("{scheme}{masked}"))
 }
 
 fn is_delimiter(character: char) -> bool {
@@ -127,6 +177,9 @@ mod tests {
             ("host=h password = 'SE CRET\\' x' dbname=d", "host=h password = … dbname=d"),
             ("postgres:host=h password=SECRET", "postgres:host=h password=…"),
             ("sqlite://u:SECRET@h/d", "sqlite://u:…@h/d"),
+            ("sqlite:postgres://u:SECRET@h/d", "sqlite:postgres://u:…@h/d"),
+            ("sqlite:x.db?pass=SECRET", "sqlite:x.db?pass=…"),
+            ("postgres://u:S'E CRET@h/d", "postgres://u:…@h/d"),
             ("postgres://u@h/d", "postgres://u@h/d"),
             ("postgres://h:5432/d", "postgres://h:5432/d"),
             ("sqlite:/data/a:b@c.db", "sqlite:/data/a:b@c.db"),
@@ -135,6 +188,36 @@ mod tests {
         ] {
             assert_eq!(display_url(url), shown, "{url}");
             assert_eq!(display_url(shown), shown, "what is shown already stays");
+        }
+    }
+
+    #[test]
+    fn a_url_that_was_taken_for_a_path_shows_no_password() {
+        for (path, shown) in [
+            ("//u:SECRET@h/d", "//u:…@h/d"),
+            ("postgres://u:SEC/RET@h/d", "postgres://u:…@h/d"),
+            ("/home/me/postgres:/u:SECRET@h/d", "/home/me/postgres:/u:…@h/d"),
+            ("x.db?pass=SECRET", "x.db?pass=…"),
+            ("//server/share/a.db", "//server/share/a.db"),
+            ("/data/a:b@c.db", "/data/a:b@c.db"),
+        ] {
+            assert_eq!(display_path(path), shown, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_password_with_quotes_and_blanks_is_hidden_in_a_message() {
+        for (text, shown) in [
+            (
+                "unexpected argument 'postgres://u:SE'CR ET@h/d' found",
+                "unexpected argument 'postgres://u:…@h/d' found",
+            ),
+            (
+                "one postgres://u:SE CRET@h and two: pg://v:SEC`RET@i\nme@home: ok",
+                "one postgres://u:…@h and two: pg://v:…@i\nme@home: ok",
+            ),
+        ] {
+            assert_eq!(mask_secrets(text), shown);
         }
     }
 

@@ -6,7 +6,7 @@ use contextree::engine::vocabulary_of;
 use contextree::selector::closest;
 use contextree::store::{
     ContextRow, ContextSettings, Reader as StoreReader, Session, Sqlite, SqliteOptions, Store,
-    StoreError, StoreOptions, scheme_of,
+    StoreError, StoreOptions, display_path, scheme_of,
 };
 use contextree::{Code, Edition};
 
@@ -67,7 +67,7 @@ impl Workspace {
         match Sqlite::open(path, &file) {
             // As it was written, not the absolute path.
             Err(StoreError::Missing { message, .. }) => {
-                let place = path.to_owned();
+                let place = display_path(path);
                 Err(self.missing(StoreError::Missing { place, message }.into()))
             }
             sqlite => Ok(Store::over(Arc::new(sqlite?), options)),

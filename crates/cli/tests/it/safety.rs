@@ -52,6 +52,10 @@ fn no_command_shows_a_password() {
         "postgres:u:S3CRET@h/d",
         "host=h user=u password=S3CRET",
         "u:S3CRET@h/d",
+        "sqlite://u:S3CRET@h/d",
+        "sqlite:postgres://u:S3CRET@h/d",
+        "sqlite:missing/x.db?pass=S3CRET",
+        "postgres://u:a b`S3CRET@h/d",
     ];
     let commands = [
         "status",
@@ -76,6 +80,10 @@ fn no_command_shows_a_password() {
             }
         }
         let (printed, _) = folder.run(&format!("ctx status '{url}'; ctx --json '{url}' status"));
+        assert!(!printed.contains("S3CRET"), "misplaced: {printed}");
+    }
+    for quoted in [r#""postgres://u:a'S3CRET@h/d""#, r#""postgres://u:a' S3CRET@h/d""#] {
+        let (printed, _) = folder.run(&format!("ctx status {quoted}; ctx --json {quoted} status"));
         assert!(!printed.contains("S3CRET"), "misplaced: {printed}");
     }
 }

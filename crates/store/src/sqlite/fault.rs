@@ -5,13 +5,15 @@ use std::path::Path;
 use rusqlite::ErrorCode;
 
 use crate::error::StoreError;
+use crate::mask::display_path;
 
 const IOERR_SHMSIZE: i32 = rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 
 /// Makes a store's error of one of SQLite's.
 #[expect(clippy::needless_pass_by_value, reason = "it is given to `map_err`")]
 pub(super) fn fault(error: rusqlite::Error) -> StoreError {
-    let message = error.to_string();
+    // It names the file.
+    let message = display_path(&error.to_string());
     let Some(code) = error.sqlite_error_code() else {
         return match error {
             // A column holds what was never written there.
@@ -42,15 +44,20 @@ pub(super) fn fault(error: rusqlite::Error) -> StoreError {
     }
 }
 
+/// Returns a path as it may be shown: it may be a URL with a password.
+pub(super) fn shown(path: &Path) -> String {
+    display_path(&path.to_string_lossy())
+}
+
 /// Makes a store's error of one of the system's.
 pub(super) fn io(path: &Path, error: &std::io::Error) -> StoreError {
-    let message = format!("`{}`: {error}", path.display());
+    let message = format!("`{}`: {error}", shown(path));
     match error.kind() {
         std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
             StoreError::Full { message }
         }
         std::io::ErrorKind::PermissionDenied => {
-            StoreError::Denied { path: path.display().to_string(), message: error.to_string() }
+            StoreError::Denied { path: shown(path), message: error.to_string() }
         }
         _ => StoreError::Io { message },
     }
