@@ -60,6 +60,19 @@ pub(crate) fn check(rows: &[Row], all: bool, limit: usize) -> Result<Vec<Context
     Ok(listed)
 }
 
+/// Returns the one context that was asked for by name, after checking that no other row has that name if none was found.
+pub(crate) fn check_one(rows: &[Row], name: &str) -> Result<Option<ContextRow>, Fault> {
+    let found = check(rows, false, 1)?.pop();
+    if found.is_none() {
+        for row in rows {
+            if row.try_get::<_, Option<&str>>(ADDED + 1)? == Some(name) {
+                return Err(damaged("a context is missing from its index"));
+            }
+        }
+    }
+    Ok(found)
+}
+
 fn damaged(message: &str) -> Fault {
     let record = "the list of contexts".to_owned();
     StoreError::Corrupt { record, message: message.to_owned() }.into()

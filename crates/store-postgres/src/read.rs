@@ -35,6 +35,18 @@ impl Reader<'_> {
         let work = async |client: &mut _, _| {
             one(&*client, &text, &[&name]).await?.as_ref().map(sql::context).transpose()
         };
+        match self.link.run(Kind::Read, work).await? {
+            None if self.whole => self.find_again(&text, name).await,
+            found => Ok(found),
+        }
+    }
+
+    /// Looks again for a context that was not found, and checks that no damage hides it: otherwise another one of that name would be created.
+    async fn find_again(&self, text: &str, name: &str) -> Result<Option<ContextRow>> {
+        let text = census::counted(self.schema, text);
+        let work = async |client: &mut _, _| {
+            census::check_one(&all(&*client, &text, &[&name]).await?, name)
+        };
         self.link.run(Kind::Read, work).await
     }
 

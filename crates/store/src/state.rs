@@ -407,11 +407,29 @@ impl State {
                 u32::try_from(cycle).map_or(Ok(false), |cycle| self.is_retired(Cycle(cycle)))?
             }
         };
+        if let (SnapshotAddress::Cycle(cycle), Some(head)) = (&address, newest)
+            && *cycle <= u64::from(head)
+        {
+            self.check_commits(head)?;
+        }
         let address = address.to_string();
         Ok(ReadError::Snapshot(match is_retired {
             true => SnapshotError::Retired { address, oldest, newest },
             false => SnapshotError::NotFound { address, oldest, newest },
         }))
+    }
+
+    /// Fails if damage hides a commit: then it is not said that a snapshot was removed, or never there. Reads all of them, which is rare.
+    fn check_commits(&self, head: Cycle) -> Result<()> {
+        let mut found = 0;
+        self.place().commits(Cycle::ZERO, head, &mut |commit| {
+            found += u64::from(commit.effects.is_some());
+            Ok(())
+        })?;
+        if found == self.row.snapshots || self.is_outdated()? {
+            return Ok(());
+        }
+        Err(self.place().miscounted(found, self.row.snapshots))
     }
 
     /// Returns whether retention removed the snapshot of a cycle, or for [`Cycle::ZERO`] whether it removed any before the oldest that is

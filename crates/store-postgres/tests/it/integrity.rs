@@ -159,6 +159,22 @@ fn a_context_that_is_missing_from_the_list_is_an_error() {
 }
 
 #[test]
+fn a_name_whose_row_is_missing_or_altered_is_damage_and_not_unknown() {
+    for change in [
+        "DELETE FROM {s}.context WHERE name = 'other'",
+        "UPDATE {s}.context SET name = 'othes' WHERE name = 'other'",
+    ] {
+        let Some(home) = Home::new() else { return };
+        fill(&home.store, "main");
+        assert_eq!(home.store.find("other").unwrap(), None);
+        fill(&home.store, "other");
+        home.run(change);
+        assert_eq!(home.store.find("other").unwrap_err().code(), "E_STORE_CORRUPT", "{change}");
+        assert!(home.store.find("main").unwrap().is_some());
+    }
+}
+
+#[test]
 fn a_list_of_more_contexts_than_are_counted_is_read() {
     let Some(home) = Home::new() else { return };
     create(&home.store, "a");

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
 
 use super::Sqlite;
-use super::fault::{fault, io};
+use super::fault::{fault, io, shown};
 use super::open::{self, SqliteOptions};
 use super::permission;
 use super::read::Readers;
@@ -71,7 +71,7 @@ impl Sqlite {
     pub(crate) fn open_private(path: &Path) -> Result<Sqlite> {
         let options = SqliteOptions { read_only: true, ..SqliteOptions::default() };
         let source = open::Source::private(path, &options);
-        Ok(Sqlite { readers: Readers::new(source), writer: None, options })
+        Ok(Sqlite::over(Readers::new(source), true, options))
     }
 }
 
@@ -94,7 +94,7 @@ fn write_copy(
     // A log left there by another program would become part of the copy.
     for taken in [path.clone(), beside(&path, "-wal"), beside(&path, "-journal")] {
         if taken.try_exists().map_err(|error| io(&taken, &error))? {
-            return Err(StoreError::FileExists { path: taken.display().to_string() });
+            return Err(StoreError::FileExists { path: shown(&taken) });
         }
     }
     let partial = beside(&path, ".partial");
@@ -121,7 +121,7 @@ fn publish(partial: &Path, path: &Path) -> Result<()> {
     match std::fs::hard_link(partial, path) {
         Ok(()) => std::fs::remove_file(partial).map_err(|error| io(partial, &error)),
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-            Err(StoreError::FileExists { path: path.display().to_string() })
+            Err(StoreError::FileExists { path: shown(path) })
         }
         // Some file systems know no links.
         Err(_) => std::fs::rename(partial, path).map_err(|error| io(path, &error)),

@@ -5,7 +5,6 @@ use contextree_tree::Cycle;
 use rusqlite::params;
 
 use super::fault::fault;
-use super::read::known;
 use super::write::{Rows, as_integer};
 use super::{seal, sql, totals};
 use crate::error::{Result, StoreError};
@@ -27,7 +26,8 @@ impl Rows<'_> {
         self.check_free(name)?;
         let BranchId(id) = self.new_branch(Some((row.branch, *after)))?;
         self.change(sql::NEW_CONTEXT, params![id, name, row.settings, now_ns])?;
-        totals::change(self.connection, None, Some((ContextId(id), name.as_str())))?;
+        let added = Some((ContextId(id), name.as_str()));
+        totals::change(self.connection, None, added, self.counted)?;
         self.change(sql::NEW_HEAD, params![id, as_integer(row.snapshots), now_ns])?;
         let kept = super::read::count(self.connection, row.branch, *after)?;
         let all = super::read::count(self.connection, row.branch, Cycle::MAX)?;
@@ -55,7 +55,7 @@ impl Rows<'_> {
     }
 
     fn rejoin(&self, row: &mut ContextRow, name: &str) -> Result<()> {
-        let line = known(self.connection, sql::CONTEXT_BY_NAME, params![name])?
+        let line = totals::find(self.connection, name, self.counted)?
             .ok_or_else(|| StoreError::NotFound { context: name.to_owned() })?
             .row;
         let parent = self.number(sql::PARENT, line.branch)?;
@@ -80,7 +80,8 @@ impl Rows<'_> {
         for statement in sql::DROP_CONTEXT {
             self.change(statement, params![line.id])?;
         }
-        totals::change(self.connection, Some((line.id, line.name.as_str())), None)?;
+        let removed = Some((line.id, line.name.as_str()));
+        totals::change(self.connection, removed, None, self.counted)?;
         self.change(sql::DROP_BRANCH, params![line.branch])?;
         (row.head, row.snapshots) = (line.head, line.snapshots);
         Ok(())
@@ -120,14 +121,14 @@ impl Rows<'_> {
             self.check_free(name)?;
             self.change(sql::RENAME, params![context, name])?;
             let (before, after) = ((context, known.row.name.as_str()), (context, name));
-            totals::change(self.connection, Some(before), Some(after))?;
+            totals::change(self.connection, Some(before), Some(after), self.counted)?;
             self.set_head(&row, key, tally)?;
         }
         Ok(row)
     }
 
     fn check_free(&self, name: &str) -> Result<()> {
-        match known(self.connection, sql::CONTEXT_BY_NAME, params![name])? {
+        match totals::find(self.connection, name, self.counted)? {
             Some(_) => Err(StoreError::Exists { context: name.to_owned() }),
             None => Ok(()),
         }

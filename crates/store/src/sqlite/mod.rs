@@ -23,9 +23,13 @@ mod writer;
 
 use std::borrow::Cow;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use contextree_tree::Cycle;
+use rusqlite::Connection;
 
+use self::open::Access;
 pub use self::open::{Durability, SqliteOptions};
 use self::read::Readers;
 use self::side::SideRows;
@@ -45,29 +49,56 @@ use crate::rows::{
 pub struct Sqlite {
     // The order matters: the writer is closed last, so that it can put the log into the file.
     readers: Readers,
-    writer: Option<Writer>,
+    /// Empty if the file can only be read, or is of an older format and was not written yet.
+    writer: OnceLock<Writer>,
+    is_read_only: bool,
     options: SqliteOptions,
+    /// Whether it was looked after the reserve.
+    has_kept: AtomicBool,
 }
 
 impl Sqlite {
     /// Opens a file, or makes one. If it cannot be written it is opened for reading; see [`Sqlite::is_read_only`].
+    ///
+    /// A file of an older format is brought to the newest one. With [`SqliteOptions::create`] that happens at once, otherwise with the first
+    /// write: opening and reading change nothing then.
     ///
     /// # Errors
     ///
     /// `E_STORE_FOREIGN` for a file of another program, `E_STORE_VERSION` for one of a newer version, or if it cannot be read.
     pub fn open(path: impl AsRef<Path>, options: &SqliteOptions) -> Result<Sqlite> {
         let path = path.as_ref();
-        let (source, writer) = match open::open(path, options) {
+        let (source, access) = match open::open(path, options) {
             Err(StoreError::Full { .. }) if options.use_reserve && reserve::release(path) => {
                 open::open(path, options)?
             }
             opened => opened?,
         };
-        if writer.is_some() {
-            reserve::keep(&source.path);
+        let is_read_only = matches!(access, Access::Read);
+        let opened = Sqlite::over(Readers::new(source), is_read_only, *options);
+        if let Access::Write(connection) = access {
+            opened.writer.get_or_init(|| opened.new_writer(connection));
         }
-        let writer = writer.map(|connection| Writer::new(connection, options.busy_timeout));
-        Ok(Sqlite { readers: Readers::new(source), writer, options: *options })
+        if !is_read_only && options.create {
+            opened.keep_reserve();
+        }
+        Ok(opened)
+    }
+
+    fn over(readers: Readers, is_read_only: bool, options: SqliteOptions) -> Sqlite {
+        let (writer, has_kept) = (OnceLock::new(), AtomicBool::new(false));
+        Sqlite { readers, writer, is_read_only, options, has_kept }
+    }
+
+    fn new_writer(&self, connection: Connection) -> Writer {
+        Writer::new(connection, Arc::clone(&self.readers.counted), self.options.busy_timeout)
+    }
+
+    /// Makes the reserve, once: a program that only reads creates no file.
+    fn keep_reserve(&self) {
+        if !self.has_kept.swap(true, Ordering::Relaxed) {
+            reserve::keep(self.path());
+        }
     }
 
     /// Returns where the file is.
@@ -79,13 +110,20 @@ impl Sqlite {
     /// True if the file was opened for reading, because it was asked for or because nothing else was possible.
     #[must_use]
     pub fn is_read_only(&self) -> bool {
-        self.writer.is_none()
+        self.is_read_only
     }
 
     fn writer(&self) -> Result<&Writer> {
-        self.writer.as_ref().ok_or_else(|| StoreError::ReadOnly {
-            message: format!("`{}` is open for reading", self.path().display()),
-        })
+        if let Some(writer) = self.writer.get() {
+            return Ok(writer);
+        }
+        if self.is_read_only {
+            let message = format!("`{}` is open for reading", fault::shown(self.path()));
+            return Err(StoreError::ReadOnly { message });
+        }
+        let connection = open::migrated(self.readers.source(), &self.options)?;
+        // Another thread may have been faster; the migration was done once in any case.
+        Ok(self.writer.get_or_init(|| self.new_writer(connection)))
     }
 
     /// Does work that frees space. If the disk is full, makes room first and tries again: deleting writes to the log before it frees anything.
@@ -121,9 +159,9 @@ impl Sqlite {
         })
     }
 
-    /// Returns the format of the file. One that can be written has the newest.
-    fn format(&self, connection: &rusqlite::Connection) -> Result<u32> {
-        if self.is_read_only() { read::format(connection) } else { Ok(schema::FORMAT) }
+    /// Returns the format of the file. One that is open for writing has the newest.
+    fn format(&self, connection: &Connection) -> Result<u32> {
+        if self.writer.get().is_none() { read::format(connection) } else { Ok(schema::FORMAT) }
     }
 
     fn row(&self, write: Write<'_>) -> Result<ContextRow> {
@@ -151,7 +189,12 @@ impl Backend for Sqlite {
 
     fn find(&self, name: &str) -> Result<Option<ContextRow>> {
         self.readers.read(|connection| {
-            let found = read::known(connection, sql::CONTEXT_BY_NAME, [name])?;
+            let found = match read::known(connection, sql::CONTEXT_BY_NAME, [name])? {
+                None if self.format(connection)? > 3 => {
+                    totals::find(connection, name, &self.readers.counted)?
+                }
+                found => found,
+            };
             Ok(found.map(|known| known.row))
         })
     }
@@ -166,7 +209,7 @@ impl Backend for Sqlite {
     fn list(&self, after: Option<&str>, limit: usize) -> Result<Vec<ContextRow>> {
         self.readers.read(|connection| {
             let counts = self.format(connection)? > 3;
-            let counted = counts.then_some(&self.readers.counted);
+            let counted = counts.then_some(&*self.readers.counted);
             read::list(connection, after, limit, counted)
         })
     }
@@ -186,7 +229,12 @@ impl Backend for Sqlite {
 
     fn append(&self, context: ContextId, expected: Revision, step: &Step) -> Result<ContextRow> {
         let take = || self.row(Write::Append { context, expected, step: Cow::Borrowed(step) });
-        if step.only_deletes() { self.free(take) } else { take() }
+        if step.only_deletes() {
+            return self.free(take);
+        }
+        let row = take()?;
+        self.keep_reserve();
+        Ok(row)
     }
 
     fn lineage(&self, branch: BranchId) -> Result<Vec<Stretch>> {
@@ -315,7 +363,7 @@ impl Backend for Sqlite {
     }
 
     fn with_view(&self, work: &mut dyn FnMut(&dyn Backend) -> Result<()>) -> Result<()> {
-        work(&Sqlite { readers: self.readers.view()?, writer: None, options: self.options })
+        work(&Sqlite::over(self.readers.view()?, true, self.options))
     }
 
     /// Writes the file anew without the space that is free in it, and empties the log. Needs as much space again while it works; without it the file
@@ -339,7 +387,7 @@ impl Backend for Sqlite {
     }
 
     fn check(&self) -> Result<Vec<String>> {
-        let faults = |connection: &rusqlite::Connection| -> Result<Vec<String>> {
+        let faults = |connection: &Connection| -> Result<Vec<String>> {
             let mut found = read::faults(connection)?;
             if self.format(connection)? > 3 {
                 found.extend(totals::fault_of(connection)?);

@@ -7,12 +7,12 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags};
 
-use super::fault::io;
-use super::fault::{corrupt, fault};
+use super::fault::{corrupt, fault, io, shown};
 use super::permission;
 use super::schema::{APPLICATION_ID, FORMAT, migrate};
 use super::wait::Deadline;
 use crate::error::{Result, StoreError};
+use crate::mask::display_path;
 
 /// When a step counts as stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,24 +67,34 @@ pub(super) struct Source {
     immutable: bool,
 }
 
-/// Opens a file. Nothing for the writer if the file can only be read.
-pub(super) fn open(path: &Path, options: &SqliteOptions) -> Result<(Source, Option<Connection>)> {
+/// What can be done with a file.
+pub(super) enum Access {
+    /// It can only be read.
+    Read,
+    /// It can be written, but is of an older format. The first write migrates it: reading changes nothing.
+    Older,
+    /// It can be written.
+    Write(Connection),
+}
+
+/// Opens a file.
+pub(super) fn open(path: &Path, options: &SqliteOptions) -> Result<(Source, Access)> {
     // An absolute path is never taken for one of SQLite's `file:` addresses.
     let path = std::path::absolute(path).map_err(|error| io(path, &error))?;
     let mut source = Source { path, busy_timeout: options.busy_timeout, immutable: false };
     look_for(&source, options)?;
     permission::check_readable(&source.path)?;
     if !options.read_only {
-        match open_writer(&source.path, options) {
-            Ok(Some(writer)) => return Ok((source, Some(writer))),
-            // Only a file or folder without permission to write is opened for reading. Anything else, such as too many open files
-            // or a full disk, may be over in a moment: opening in another mode because of it would last.
-            Ok(None) => {
+        match open_writer(&source.path, options, options.create) {
+            Ok(Access::Read) => {
+                // Only a file or folder without permission to write is opened for reading. Anything else, such as too many open
+                // files or a full disk, may be over in a moment: opening in another mode because of it would last.
                 if !permission::is_denied(&source.path) {
-                    let message = format!("`{}` cannot be opened now", source.path.display());
+                    let message = format!("`{}` cannot be opened now", shown(&source.path));
                     return Err(StoreError::Io { message });
                 }
             }
+            Ok(access) => return Ok((source, access)),
             Err(error @ (StoreError::ReadOnly { .. } | StoreError::Io { .. })) => {
                 if !permission::is_denied(&source.path) {
                     return Err(permission::or_full(&source.path, error));
@@ -105,22 +115,31 @@ pub(super) fn open(path: &Path, options: &SqliteOptions) -> Result<(Source, Opti
         Err(error) => return Err(permission::or_full(&source.path, error)),
         Ok(()) => {}
     }
-    Ok((source, None))
+    Ok((source, Access::Read))
+}
+
+/// Opens a file of an older format again, to write it.
+pub(super) fn migrated(source: &Source, options: &SqliteOptions) -> Result<Connection> {
+    match open_writer(&source.path, options, true)? {
+        Access::Write(connection) => Ok(connection),
+        Access::Read | Access::Older => {
+            let message = format!("`{}` cannot be written now", shown(&source.path));
+            Err(StoreError::Io { message })
+        }
+    }
 }
 
 /// Looks whether there is a file that can be a store, and makes an empty one if there is none and one is wanted.
 fn look_for(source: &Source, options: &SqliteOptions) -> Result<()> {
     let path = &source.path;
     let may_create = options.create && !options.read_only;
-    let missing = |message: &str| StoreError::Missing {
-        place: path.display().to_string(),
-        message: message.to_owned(),
-    };
+    let missing =
+        |message: &str| StoreError::Missing { place: shown(path), message: message.to_owned() };
     match std::fs::metadata(path) {
         // Opening a pipe would wait for another process.
         Ok(found) if !found.is_file() => {
             let what = if found.is_dir() { "a directory" } else { "not a regular file" };
-            Err(StoreError::Foreign { message: format!("`{}` is {what}", path.display()) })
+            Err(StoreError::Foreign { message: format!("`{}` is {what}", shown(path)) })
         }
         Ok(found) if found.len() == 0 && source.has_log() => {
             Err(corrupt("it is empty, but there is a log beside it".to_owned()))
@@ -170,20 +189,23 @@ enum Owner {
     },
 }
 
-/// Returns `None` if the file is read-only.
-fn open_writer(path: &Path, options: &SqliteOptions) -> Result<Option<Connection>> {
+/// Opens a file to write it, if that is possible. A file of an older format is brought to the newest one only with `migrates`.
+fn open_writer(path: &Path, options: &SqliteOptions, migrates: bool) -> Result<Access> {
     let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     if options.create {
         flags |= OpenFlags::SQLITE_OPEN_CREATE;
     }
     let connection = Connection::open_with_flags(path, flags).map_err(fault)?;
     if connection.is_readonly(MAIN_DB).map_err(fault)? {
-        return Ok(None);
+        return Ok(Access::Read);
     }
     // First of all, check whose file it is: a file of another program is not changed.
     connection.busy_timeout(options.busy_timeout).map_err(fault)?;
     let owner = owner(&connection)?;
     prepare(&connection).map_err(fault)?;
+    if !migrates && matches!(owner, Owner::Us { format } if format < FORMAT) {
+        return Ok(Access::Older);
+    }
     let deadline = Deadline::after(options.busy_timeout);
     if let Owner::Empty = owner {
         connection.pragma_update(None, "page_size", PAGE_SIZE).map_err(fault)?;
@@ -199,7 +221,7 @@ fn open_writer(path: &Path, options: &SqliteOptions) -> Result<Option<Connection
         _ => upgrade(&connection, &deadline)?,
     }
     configure_writer(&connection, options).map_err(fault)?;
-    Ok(Some(connection))
+    Ok(Access::Write(connection))
 }
 
 /// Brings the file to the newest format, in one transaction. Another process may have been faster.
@@ -225,7 +247,7 @@ fn owner(connection: &Connection) -> Result<Owner> {
         |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
     );
     let foreign = |what: &str| StoreError::Foreign {
-        message: format!("`{}` is {what}", connection.path().unwrap_or_default()),
+        message: format!("`{}` is {what}", display_path(connection.path().unwrap_or_default())),
     };
     let no_database = || foreign("not a SQLite file");
     let header = header.map_err(|error| match error.sqlite_error_code() {
@@ -258,7 +280,7 @@ fn demand(reader: &Connection) -> Result<()> {
     match owner(reader)? {
         Owner::Us { .. } => Ok(()),
         Owner::Empty => Err(StoreError::Foreign {
-            message: format!("`{}` is empty", reader.path().unwrap_or_default()),
+            message: format!("`{}` is empty", display_path(reader.path().unwrap_or_default())),
         }),
     }
 }
@@ -299,7 +321,7 @@ fn configure_writer(connection: &Connection, options: &SqliteOptions) -> rusqlit
 fn encoded(path: &Path) -> Result<String> {
     let text = path
         .to_str()
-        .ok_or_else(|| StoreError::Io { message: format!("`{}` is not UTF-8", path.display()) })?;
+        .ok_or_else(|| StoreError::Io { message: format!("`{}` is not UTF-8", shown(path)) })?;
     let mut address = String::new();
     for byte in text.bytes() {
         match byte {

@@ -3,7 +3,7 @@
 //! Readers never wait for the writer, nor it for them: each sees the file as it was when its statement began.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use contextree_tree::Cycle;
 
@@ -32,7 +32,7 @@ pub(super) struct Readers {
     /// A connection that never writes, to be asked for the version of the file: each connection counts for itself.
     version: Mutex<Option<Connection>>,
     /// What the list of contexts was found to have.
-    pub(super) counted: totals::Counted,
+    pub(super) counted: Arc<totals::Counted>,
 }
 
 impl Readers {
@@ -42,7 +42,7 @@ impl Readers {
             idle: Mutex::default(),
             view: None,
             version: Mutex::default(),
-            counted: totals::Counted::default(),
+            counted: Arc::default(),
         }
     }
 
@@ -197,7 +197,7 @@ const TOTALS: usize = HEAD + SEAL + 1;
 const MOST_OF_A_PAGE: usize = 100;
 
 /// The length of a seal of format 3, which counted less.
-const OLDER_SEAL: usize = 36;
+pub(super) const OLDER_SEAL: usize = 36;
 
 fn context_row(row: &Row<'_>) -> rusqlite::Result<Known> {
     let (cycle, digest): (Option<u32>, Option<[u8; 32]>) = (row.get(HEAD + 4)?, row.get(HEAD + 5)?);

@@ -149,7 +149,7 @@ pub(super) fn migrate(connection: &Connection, from: u32) -> Result<()> {
     for migration in MIGRATIONS.iter().skip(from as usize) {
         connection.execute_batch(migration).map_err(fault)?;
     }
-    seal::seal_all(connection)?;
+    seal::seal_all(connection, from)?;
     connection.pragma_update(None, "application_id", APPLICATION_ID).map_err(fault)?;
     connection.pragma_update(None, "user_version", FORMAT).map_err(fault)
 }

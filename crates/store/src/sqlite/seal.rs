@@ -6,6 +6,7 @@ use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRe
 use rusqlite::{Connection, ToSql, params};
 
 use super::fault::fault;
+use super::read::{Known, OLDER_SEAL};
 use super::sql;
 use super::totals;
 use crate::error::{Result, StoreError};
@@ -81,7 +82,43 @@ impl FromSql for Seal {
     }
 }
 
+/// A seal of format 3, which counts the journal and the attempts only.
+struct OldSeal {
+    journal: Count,
+    attempts: Count,
+    check: u32,
+}
+
+impl OldSeal {
+    fn from_bytes(bytes: &[u8]) -> Option<OldSeal> {
+        let (numbers, check) = bytes.split_last_chunk::<4>()?;
+        let mut numbers = numbers.chunks_exact(8).map(|it| it.try_into().map(u64::from_le_bytes));
+        let mut number = || numbers.next()?.ok();
+        let mut next = || Some(Count { rows: number()?, sum: number()? });
+        let (journal, attempts) = (next()?, next()?);
+        let check = u32::from_le_bytes(*check);
+        (bytes.len() == OLDER_SEAL).then_some(OldSeal { journal, attempts, check })
+    }
+
+    /// Returns the seal of the same head in the newest format. What is counted already is not counted again: that would hide a missing row.
+    fn renewed(&self, found: &Known, counted: Tally) -> Seal {
+        let tally = Tally { journal: self.journal, attempts: self.attempts, ..counted };
+        let numbers =
+            [self.journal, self.attempts].into_iter().flat_map(|count| [count.rows, count.sum]);
+        let seal = Seal::of(&found.row, found.key, tally);
+        match check_with(&found.row, found.key, numbers) == self.check {
+            true => seal,
+            // What was damaged before stays damaged.
+            false => Seal { check: !seal.check, ..seal },
+        }
+    }
+}
+
 fn check_of(row: &ContextRow, key: Option<[u8; 16]>, tally: &Tally) -> u32 {
+    check_with(row, key, numbers_of(tally))
+}
+
+fn check_with(row: &ContextRow, key: Option<[u8; 16]>, numbers: impl Iterator<Item = u64>) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     let mut text = |bytes: &[u8]| {
         hasher.update(&(bytes.len() as u64).to_le_bytes());
@@ -96,7 +133,7 @@ fn check_of(row: &ContextRow, key: Option<[u8; 16]>, tally: &Tally) -> u32 {
         hasher.update(&number.to_le_bytes());
     }
     let counts = [cycle, row.revision.get(), row.snapshots];
-    for number in counts.into_iter().chain(numbers_of(tally)) {
+    for number in counts.into_iter().chain(numbers) {
         hasher.update(&number.to_le_bytes());
     }
     hasher.finalize()
@@ -161,19 +198,26 @@ pub(super) fn count_side(
     Ok(())
 }
 
-/// Seals what a file of an older format has without a seal: side records, branches, heads, and the list of contexts.
-pub(super) fn seal_all(connection: &Connection) -> Result<()> {
+/// Seals what a file of an older format has without a seal: side records, branches, heads, and the list of contexts. `from` is its format.
+pub(super) fn seal_all(connection: &Connection, from: u32) -> Result<()> {
     seal_side(connection)?;
     for branch in super::read::branches(connection)? {
         let check = branch_check(branch.0, branch.1);
         connection.execute(sql::SET_BRANCH_CHECK, params![branch.0, check]).map_err(fault)?;
     }
-    let mut ids = connection.prepare("SELECT context FROM heads").map_err(fault)?;
-    let ids = ids.query_map([], |row| row.get(0)).map_err(fault)?;
-    for id in ids.collect::<rusqlite::Result<Vec<ContextId>>>().map_err(fault)? {
+    let mut heads = connection.prepare(sql::OLD_SEALS).map_err(fault)?;
+    let heads = heads.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).map_err(fault)?;
+    let heads: rusqlite::Result<Vec<(ContextId, Option<Vec<u8>>)>> = heads.collect();
+    for (id, old) in heads.map_err(fault)? {
         let found = super::read::known_unchecked(connection, sql::CONTEXT_BY_ID, params![id])?;
         let Some(found) = found else { continue };
-        let seal = Seal::of(&found.row, found.key, count(connection, id)?);
+        let counted = count(connection, id)?;
+        let seal = match old.as_deref().map(OldSeal::from_bytes) {
+            Some(Some(old)) => Some(old.renewed(&found, counted)),
+            None if from < 3 => Some(Seal::of(&found.row, found.key, counted)),
+            // It should have one.
+            _ => None,
+        };
         connection.execute(sql::SET_SEAL, params![id, seal]).map_err(fault)?;
     }
     totals::write(connection, &totals::count(connection)?)

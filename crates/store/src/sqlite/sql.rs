@@ -7,6 +7,8 @@ pub(super) const CONTEXT_BY_ID: &str = "SELECT c.id, c.name, c.settings, c.creat
 pub(super) const CONTEXT_BY_NAME: &str = "SELECT c.id, c.name, c.settings, c.created_ns, h.*
      FROM contexts c JOIN heads h ON h.context = c.id
      WHERE c.id = (SELECT id FROM contexts WHERE name = ?1)";
+/// Answered from the index alone, so that it finds an entry that leads to no row.
+pub(super) const ID_BY_NAME: &str = "SELECT id FROM contexts WHERE name = ?1";
 /// A context without a head is not left out: its columns are null, which is damage. No name is empty, so that every name comes after the empty
 /// text; an `OR` instead would read all names before the first one.
 pub(super) const CONTEXTS: &str =
@@ -33,6 +35,7 @@ pub(super) const NEW_HEAD: &str =
 pub(super) const SET_HEAD: &str =
     "UPDATE heads SET revision = ?2, snapshots = ?3, updated_ns = ?4, cycle = ?5, digest = ?6, step = ?7, seal = ?8
      WHERE context = ?1";
+pub(super) const OLD_SEALS: &str = "SELECT context, seal FROM heads";
 pub(super) const SET_SEAL: &str = "UPDATE heads SET seal = ?2 WHERE context = ?1";
 pub(super) const SET_SETTINGS: &str = "UPDATE contexts SET settings = ?2 WHERE id = ?1";
 

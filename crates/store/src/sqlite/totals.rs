@@ -5,18 +5,28 @@ use std::sync::{Mutex, PoisonError};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::{corrupt, fault};
-use super::read::at_once;
+use super::read::{Known, at_once, known};
 use super::sql;
 use crate::error::{Result, StoreError};
 use crate::rows::{ContextId, ContextRow};
 use crate::tally::{COUNTED, Count, context_sum};
 
-/// The count that the list was last found to have. A process counts the list once and then again only after it changed: otherwise
-/// asking for one context after the other would read all of them each time.
+/// The counts that the list was last found to have.
 #[derive(Default)]
-pub(super) struct Counted(Mutex<Option<Count>>);
+pub(super) struct Counted {
+    /// By those who list contexts. A process counts the list once and then again only after it changed: otherwise asking for one context after
+    /// the other would read all of them each time.
+    listed: Last,
+    /// By those who look for a name that is not there. What this process adds and removes itself is followed, so that creating one context
+    /// after the other does not read all of them each time.
+    names: Last,
+}
 
-impl Counted {
+/// A count that was found once.
+#[derive(Default)]
+struct Last(Mutex<Option<Count>>);
+
+impl Last {
     fn is(&self, total: Count) -> bool {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) == Some(total)
     }
@@ -81,16 +91,52 @@ pub(super) fn change(
     connection: &Connection,
     removed: Option<(ContextId, &str)>,
     added: Option<(ContextId, &str)>,
+    counted: &Counted,
 ) -> Result<()> {
     // What is damaged stays so, and can still be deleted: every list says that it is.
     let Some(mut total) = read(connection)? else { return Ok(()) };
+    let was_counted = counted.names.is(total);
     if let Some((id, name)) = removed {
         total.remove(context_sum(id, name));
     }
     if let Some((id, name)) = added {
         total.add(context_sum(id, name));
     }
+    if was_counted {
+        // If the step is undone, the stored count is another one again, and the list is counted anew.
+        counted.names.note(Some(total));
+    }
     write(connection, &total)
+}
+
+/// Returns a context by its name. If there is none, checks that no damage hides it: otherwise another one of that name would be created.
+pub(super) fn find(
+    connection: &Connection,
+    name: &str,
+    counted: &Counted,
+) -> Result<Option<Known>> {
+    if let Some(found) = known(connection, sql::CONTEXT_BY_NAME, params![name])? {
+        return Ok(Some(found));
+    }
+    at_once(connection, || {
+        // Another process may have created it in between.
+        if let Some(found) = known(connection, sql::CONTEXT_BY_NAME, params![name])? {
+            return Ok(Some(found));
+        }
+        let mut entry = connection.prepare_cached(sql::ID_BY_NAME).map_err(fault)?;
+        let stored = read(connection)?;
+        // An entry that leads to no row.
+        let is_led_astray = entry.exists(params![name]).map_err(fault)?;
+        // A few contexts are counted each time: damage may be newer than the last count.
+        let is_counted = || stored.is_some_and(|it| it.rows > COUNTED && counted.names.is(it));
+        if is_led_astray || !(is_counted() || stored == Some(count(connection)?)) {
+            // How many there are is none of a tenant's business.
+            let message = "a context is missing from it, or has another name".to_owned();
+            return Err(StoreError::Corrupt { record: "the list of contexts".to_owned(), message });
+        }
+        counted.names.note(stored);
+        Ok(None)
+    })
 }
 
 /// Returns what is wrong with the list of contexts, however many there are; `None` if nothing is.
@@ -123,10 +169,10 @@ pub(super) fn check(
     }
     let stored = read(connection)?;
     match stored {
-        Some(total) if total.rows > COUNTED || counted.is(total) => Ok(()),
+        Some(total) if total.rows > COUNTED || counted.listed.is(total) => Ok(()),
         _ => {
             compare(connection, &count(connection)?)?;
-            counted.note(stored);
+            counted.listed.note(stored);
             Ok(())
         }
     }

@@ -10,6 +10,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::fault::fault;
 use super::read::{Known, children, has_snapshot, known, lineage, pins};
 use super::seal::{self, Seal, branch_check};
+use super::totals::Counted;
 use super::{sql, totals};
 use crate::error::{Result, StoreError};
 use crate::rows::{
@@ -62,8 +63,8 @@ impl Write<'_> {
         }
     }
 
-    pub(super) fn run(&self, connection: &Connection) -> Result<Done> {
-        let rows = Rows { connection };
+    pub(super) fn run(&self, connection: &Connection, counted: &Counted) -> Result<Done> {
+        let rows = Rows { connection, counted };
         match self {
             Write::Create(new) => rows.create(new).map(Done::Row),
             Write::Append { context, expected, step } => {
@@ -87,11 +88,13 @@ impl Write<'_> {
 
 pub(super) struct Rows<'a> {
     pub(super) connection: &'a Connection,
+    /// What the list of contexts was found to have.
+    pub(super) counted: &'a Counted,
 }
 
 impl Rows<'_> {
     fn create(&self, new: &NewContext) -> Result<ContextRow> {
-        let taken = known(self.connection, sql::CONTEXT_BY_NAME, params![new.name])?;
+        let taken = totals::find(self.connection, &new.name, self.counted)?;
         if let Some(Known { row, key, .. }) = taken {
             if row.revision == Revision::FIRST && key.is_some() && key == name_of(&new.first) {
                 return Ok(row);
@@ -111,7 +114,8 @@ impl Rows<'_> {
         }
         let BranchId(id) = self.new_branch(new.from.map(|begin| (begin.branch, begin.upto)))?;
         self.change(sql::NEW_CONTEXT, params![id, new.name, new.settings, new.created_ns])?;
-        totals::change(self.connection, None, Some((ContextId(id), new.name.as_str())))?;
+        let added = Some((ContextId(id), new.name.as_str()));
+        totals::change(self.connection, None, added, self.counted)?;
         self.change(sql::NEW_HEAD, params![id, as_integer(snapshots), new.created_ns])?;
         if let Some(base) = &new.base {
             self.change(
@@ -396,7 +400,8 @@ impl Rows<'_> {
         for statement in sql::DROP_CONTEXT {
             self.change(statement, params![context])?;
         }
-        totals::change(self.connection, Some((context, row.name.as_str())), None)?;
+        let removed = Some((context, row.name.as_str()));
+        totals::change(self.connection, removed, None, self.counted)?;
         self.release(row.branch)
     }
 

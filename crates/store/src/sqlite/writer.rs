@@ -1,11 +1,13 @@
 //! The one writer of a process, with [group commit](super::queue): steps of several threads share a transaction, each in a savepoint of its own.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::Connection;
 
 use super::fault::fault;
 use super::queue::{Ledger, Queue};
+use super::totals::Counted;
 use super::wait::Deadline;
 use super::write::{Done, Write};
 use crate::error::{Result, StoreError};
@@ -16,8 +18,12 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn new(connection: Connection, busy_timeout: Duration) -> Writer {
-        Writer { queue: Queue::new(File(connection)), busy_timeout }
+    pub(super) fn new(
+        connection: Connection,
+        counted: Arc<Counted>,
+        busy_timeout: Duration,
+    ) -> Writer {
+        Writer { queue: Queue::new(File { connection, counted }), busy_timeout }
     }
 
     /// Takes a step, alone or together with others. It is durable when this returns.
@@ -27,12 +33,16 @@ impl Writer {
 
     /// Uses the connection while no other thread of this process writes.
     pub(super) fn alone<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
-        work(&self.queue.alone().0)
+        work(&self.queue.alone().connection)
     }
 }
 
 /// The file, through its one connection that writes.
-struct File(Connection);
+struct File {
+    connection: Connection,
+    /// Shared with the readers.
+    counted: Arc<Counted>,
+}
 
 impl Ledger for File {
     type Step<'s> = Write<'s>;
@@ -46,8 +56,9 @@ impl Ledger for File {
     }
 
     fn begin(&self, deadline: Deadline) -> Group<'_> {
-        let mut group = Group { connection: &self.0, deadline, taken: 0, lost: None };
-        if !self.0.is_autocommit() {
+        let File { connection, counted } = self;
+        let mut group = Group { connection, counted, deadline, taken: 0, lost: None };
+        if !connection.is_autocommit() {
             // From a leader that panicked.
             group.lost = group.run("ROLLBACK").map_err(fault).err();
         }
@@ -70,6 +81,7 @@ impl Ledger for File {
 /// One transaction.
 pub(super) struct Group<'a> {
     connection: &'a Connection,
+    counted: &'a Counted,
     deadline: Deadline,
     /// How many steps have been taken.
     taken: usize,
@@ -91,7 +103,7 @@ impl Group<'_> {
             self.run("SAVEPOINT step").map_err(fault)?;
         }
         let before = self.connection.total_changes();
-        let done = write.run(self.connection);
+        let done = write.run(self.connection, self.counted);
         match &done {
             Ok(_) => self.taken += 1,
             Err(error) if self.connection.is_autocommit() => {

@@ -34,6 +34,28 @@ fn a_store_is_one_file_when_it_is_closed_and_everything_is_in_it() {
 }
 
 #[test]
+fn who_only_reads_a_large_store_makes_no_reserve() {
+    let home = Home::new();
+    let row = home.create(&new("main")).unwrap();
+    let mut large = commits([1]);
+    large.commits[0].bodies = vec![7; 3 << 20];
+    home.append(row.id, row.revision, &large).unwrap();
+    let folder = home.close();
+    let path = folder.path().join("store.db");
+    let options = SqliteOptions { create: false, ..SqliteOptions::default() };
+    let store = Sqlite::open(&path, &options).unwrap();
+    contents_of(&store, "main");
+    store.list(None, 9).unwrap();
+    drop(store);
+    assert_eq!(files(folder.path()), ["store.db"]);
+    let store = Sqlite::open(&path, &options).unwrap();
+    let row = store.find("main").unwrap().unwrap();
+    store.append(row.id, row.revision, &commits([2])).unwrap();
+    drop(store);
+    assert_eq!(files(folder.path()), ["store.db", "store.db-reserve"]);
+}
+
+#[test]
 fn the_header_says_what_the_file_is() {
     let home = Home::new();
     let folder = home.close();

@@ -170,6 +170,90 @@ fn a_context_that_is_missing_from_the_list_is_an_error() {
     }
 }
 
+/// Makes the file of a store with contexts of these names.
+fn file_of(names: &[&str]) -> Vec<u8> {
+    let home = Home::new();
+    for name in names {
+        fill(&home, name);
+    }
+    let path = home.path();
+    let folder = home.close();
+    let bytes = std::fs::read(path).unwrap();
+    drop(folder);
+    bytes
+}
+
+#[test]
+fn a_name_that_a_flipped_bit_hides_is_damage_and_never_free() {
+    let sound = file_of(&["ccc1", "ccc2", "ccc3"]);
+    let places: Vec<usize> =
+        (0..sound.len() - 4).filter(|at| sound[*at..*at + 4] == *b"ccc2").collect();
+    assert!(places.len() >= 2, "in the table and in the index");
+    let folder = tempfile::TempDir::new().unwrap();
+    let path = folder.path().join("store.db");
+    let mut refused = 0;
+    for (place, bit) in places.iter().flat_map(|place| (0..32).map(move |bit| (*place, bit))) {
+        let mut bytes = sound.clone();
+        bytes[place + bit / 8] ^= 1 << (bit % 8);
+        std::fs::write(&path, bytes).unwrap();
+        let store = open(&path).unwrap();
+        let (found, created) = (store.find("ccc2"), store.create(&new("ccc2")));
+        let renamed = store.rename(ContextId(1), "ccc2");
+        match found {
+            Ok(row) => assert!(row.is_some(), "{place}, {bit}"),
+            Err(error) => {
+                assert_eq!(error.code(), "E_STORE_CORRUPT");
+                refused += 1;
+            }
+        }
+        for made in [created, renamed] {
+            let code = made.expect_err("there is a context of that name").code();
+            assert!(["E_STORE_CORRUPT", "E_CONTEXT_EXISTS"].contains(&code), "{code}");
+        }
+    }
+    assert!(refused >= 64, "each bit of both names: {refused}");
+}
+
+#[test]
+fn a_name_that_leads_to_no_row_is_damage_and_not_free() {
+    let home = Home::new();
+    let id = fill(&home, "main");
+    assert!(home.find("other").unwrap().is_none());
+    fill(&home, "other");
+    for sql in ["DELETE FROM heads WHERE context = 2", "DELETE FROM contexts WHERE id = 2"] {
+        let file = Connection::open(home.path()).unwrap();
+        file.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
+        file.execute(sql, []).unwrap();
+        let told = [
+            home.find("other").map(drop),
+            home.create(&new("other")).map(drop),
+            home.rename(id, "other").map(drop),
+        ];
+        for told in told {
+            assert_eq!(told.unwrap_err().code(), "E_STORE_CORRUPT", "{sql}");
+        }
+    }
+}
+
+#[test]
+fn many_contexts_are_created_and_looked_for_after_the_list_is_too_long_to_be_counted() {
+    let home = Home::new();
+    for number in 0..1_100 {
+        let name = format!("context {number}");
+        assert!(home.find(&name).unwrap().is_none());
+        home.create(&new(&name)).unwrap();
+    }
+    // Another process changes the list, too.
+    let other = open(home.path()).unwrap();
+    other.create(&new("another")).unwrap();
+    assert!(home.find("a third").unwrap().is_none() && home.find("another").unwrap().is_some());
+    let file = Connection::open(home.path()).unwrap();
+    file.execute_batch("PRAGMA foreign_keys = OFF; DELETE FROM contexts WHERE id = 7").unwrap();
+    let fresh = open(home.path()).unwrap();
+    assert_eq!(fresh.find("context 6").unwrap_err().code(), "E_STORE_CORRUPT");
+    assert_eq!(fresh.create(&new("context 6")).unwrap_err().code(), "E_STORE_CORRUPT");
+}
+
 #[test]
 fn a_fork_never_continues_another_branch_than_its_own() {
     let home = Home::new();
