@@ -103,7 +103,7 @@ pub(super) fn change(
         total.add(context_sum(id, name));
     }
     if was_counted {
-        // If the step is undone, the stored count is another one again, and the list is counted anew.
+        // If the step is rolled back, the stored count differs, and the list is counted anew.
         counted.names.note(Some(total));
     }
     write(connection, &total)
@@ -130,7 +130,7 @@ pub(super) fn find(
         // A few contexts are counted each time: damage may be newer than the last count.
         let is_counted = || stored.is_some_and(|it| it.rows > COUNTED && counted.names.is(it));
         if is_led_astray || !(is_counted() || stored == Some(count(connection)?)) {
-            // How many there are is none of a tenant's business.
+            // Without numbers: a tenant is not told how many contexts there are.
             let message = "a context is missing from it, or has another name".to_owned();
             return Err(StoreError::Corrupt { record: "the list of contexts".to_owned(), message });
         }
