@@ -6,6 +6,7 @@ use super::Call;
 use super::input::{self, ContentOptions};
 use super::output_ids;
 use crate::error::{Exit, Failure};
+use crate::output::text::parse_word;
 use crate::source::ChangeOptions;
 
 /// Change content or attributes of nodes that were added since the last commit
@@ -22,6 +23,7 @@ Examples:
   ctx edit block:3.1 --set-json 'data_scores=[0.2,0.7]'")]
 pub(crate) struct Args {
     /// The id of a node, or a selector without a time
+    #[arg(value_parser = parse_word)]
     what: String,
 
     #[command(flatten)]

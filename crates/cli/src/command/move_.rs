@@ -7,6 +7,7 @@ use super::Call;
 use super::add::{place, zone};
 use crate::error::{Exit, Failure};
 use crate::output::Format;
+use crate::output::text::parse_word;
 use crate::source::ChangeOptions;
 
 /// Move a node, with everything below it
@@ -20,6 +21,7 @@ Examples:
   ctx move block:3.2 --into ^ah --offset 1")]
 pub(crate) struct Args {
     /// The id of a node, or a selector that matches one
+    #[arg(value_parser = parse_word)]
     what: String,
 
     /// The new parent: ^ah, ^sys, or an id

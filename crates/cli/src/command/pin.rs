@@ -5,6 +5,7 @@ use contextree_app::command::pin::{self, PinRequest, UnpinRequest};
 use super::Call;
 use super::output_ids;
 use crate::error::{Exit, Failure};
+use crate::output::text::parse_word;
 use crate::source::ChangeOptions;
 
 /// Protect nodes from pruning
@@ -15,7 +16,7 @@ Examples:
   ctx pin '#rules'")]
 pub(crate) struct Args {
     /// Ids of nodes, or selectors without a time
-    #[arg(required = true)]
+    #[arg(required = true, value_parser = parse_word)]
     what: Vec<String>,
 
     #[command(flatten)]
@@ -30,7 +31,7 @@ Examples:
   ctx unpin '#rules' --dry-run")]
 pub(crate) struct UnpinArgs {
     /// Ids of nodes, or selectors without a time
-    #[arg(required = true)]
+    #[arg(required = true, value_parser = parse_word)]
     what: Vec<String>,
 
     #[command(flatten)]

@@ -7,6 +7,7 @@ use super::Call;
 use crate::args::parse_address;
 use crate::error::{Exit, Failure};
 use crate::output::Format;
+use crate::output::text::parse_word;
 use crate::source::ChangeOptions;
 
 /// Bring back what expired or was pruned, as a document that expires
@@ -20,6 +21,7 @@ Examples:
   ctx recall block:3.2 --at @c4      its content in call 4")]
 pub(crate) struct Args {
     /// The id of the node
+    #[arg(value_parser = parse_word)]
     id: String,
 
     /// How many calls see it

@@ -5,6 +5,7 @@ use contextree_app::command::remove::{self, RemoveRequest};
 use super::Call;
 use super::output_ids;
 use crate::error::{Exit, Failure};
+use crate::output::text::parse_word;
 use crate::source::ChangeOptions;
 
 /// Remove nodes from the working state, with everything below them; prints their ids
@@ -18,7 +19,7 @@ Examples:
   ctx select '+draft' | xargs ctx remove")]
 pub(crate) struct Args {
     /// Ids of nodes, or selectors without a time
-    #[arg(required = true)]
+    #[arg(required = true, value_parser = parse_word)]
     what: Vec<String>,
 
     #[command(flatten)]

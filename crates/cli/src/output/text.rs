@@ -26,21 +26,52 @@ pub(crate) fn one_line(text: &str) -> String {
 
 /// Returns whether a character changes the order in which a terminal shows the others: text could look like what it is not.
 pub(crate) fn is_reordering(character: char) -> bool {
-    matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}')
+    matches!(character,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Returns an id or a name as one word of one line. Characters that no id may have, but that an old store can contain, are shown as
-/// `\u{1b}`: such a word names no other node by accident.
+/// What an escaped character begins with. Neither a shell nor `xargs` changes it, as they do with a backslash.
+const ESCAPE: &str = "%{";
+
+/// Returns an id or a name as one word of one line. Characters that a terminal or a script would obey become `%{1b}`. The `%` of a
+/// text that looks like that already is escaped, too: no two ids are the same word, and [`unescaped`] reads it back.
 pub(crate) fn word(text: &str) -> Cow<'_, str> {
     let is_strange = |character: char| character.is_control() || is_reordering(character);
-    if !text.contains(is_strange) {
+    if !text.contains(is_strange) && !text.contains(ESCAPE) {
         return Cow::Borrowed(text);
     }
-    let escaped = text.chars().map(|character| match is_strange(character) {
-        true => character.escape_unicode().to_string(),
-        false => character.to_string(),
-    });
-    Cow::Owned(escaped.collect())
+    let mut escaped = String::with_capacity(text.len());
+    for (at, character) in text.char_indices() {
+        if is_strange(character) || text[at..].starts_with(ESCAPE) {
+            escaped.push_str(&format!("%{{{:x}}}", u32::from(character)));
+        } else {
+            escaped.push(character);
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+/// Returns the id that [`word`] printed. A text that it would not have printed stays as it is.
+pub(crate) fn unescaped(word: &str) -> String {
+    let mut text = String::with_capacity(word.len());
+    let mut rest = word;
+    while let Some((plain, escape)) = rest.split_once(ESCAPE) {
+        text.push_str(plain);
+        let read = escape.split_once('}').and_then(|(digits, rest)| {
+            let character = char::from_u32(u32::from_str_radix(digits, 16).ok()?)?;
+            Some((character, rest))
+        });
+        let Some((character, after)) = read else { return word.to_owned() };
+        text.push(character);
+        rest = after;
+    }
+    text.push_str(rest);
+    text
+}
+
+/// Reads an id, or a selector, from the command line, as [`word`] printed it.
+pub(crate) fn parse_word(word: &str) -> Result<String, std::convert::Infallible> {
+    Ok(unescaped(word))
 }
 
 /// Returns a text as one argument of a shell: in quotes, unless no character of it means anything there.
@@ -221,7 +252,7 @@ pub(crate) fn ago(stamp: i64, now: i64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{ago, ascii, columns, cut, fold, one_line, size, thousands, word, wrap};
+    use super::{ago, ascii, columns, cut, fold, one_line, size, thousands, unescaped, word, wrap};
 
     #[test]
     fn what_is_cut_ends_with_an_ellipsis_and_fits() {
@@ -258,9 +289,23 @@ mod tests {
     #[test]
     fn a_strange_id_is_shown_as_one_word_and_never_as_another_id() {
         assert_eq!(word("block:1.1 é"), "block:1.1 é");
-        assert_eq!(word("victim\u{1b}[0m"), "victim\\u{1b}[0m");
-        assert_eq!(word("x\nvictim"), "x\\u{a}victim");
-        assert_eq!(word("a\u{202e}b"), "a\\u{202e}b");
+        assert_eq!(word("victim\u{1b}[0m"), "victim%{1b}[0m");
+        assert_eq!(word("x\nvictim"), "x%{a}victim");
+        assert_eq!(word("a\u{202e}b\u{200e}"), "a%{202e}b%{200e}");
+        assert_eq!(word("x%{a}victim"), "x%{25}{a}victim");
+        assert_eq!(word("100% {a}"), "100% {a}");
+    }
+
+    #[test]
+    fn a_printed_id_is_read_back_as_the_same_id() {
+        for id in
+            ["plain", "100%", "x\ny", "x%{a}y", "x%{25}{a}y", "%%{", "a\\b", "\u{61c}%{\u{7}}"]
+        {
+            assert_eq!(unescaped(&word(id)), id);
+        }
+        for text in ["%{", "%{}", "%{zz}", "%{110000}", ".block[id='%{']"] {
+            assert_eq!(unescaped(text), text, "nothing that was printed");
+        }
     }
 
     #[test]
