@@ -4,8 +4,9 @@
 //! other tool or toolchain is needed.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// All targets, and their seeds: a folder in `fuzz`, or a file there with one seed per line.
 const TARGETS: [(&str, &str); 14] = [
@@ -94,6 +95,7 @@ fn run_all(root: &Path, names: &[&str], seconds: u32) -> Result<String, String> 
     if !build.status().is_ok_and(|status| status.success()) {
         return Err("the fuzz targets cannot be built".to_owned());
     }
+    let mut done = Vec::new();
     for (name, seeds) in &targets {
         let found = folder.join("found").join(name);
         fs::create_dir_all(&found).map_err(|error| format!("{}: {error}", found.display()))?;
@@ -105,18 +107,35 @@ fn run_all(root: &Path, names: &[&str], seconds: u32) -> Result<String, String> 
         if words.is_file() {
             command.arg(format!("-dict={}", words.display()));
         }
-        let status = command
+        command
             .arg(format!("-max_total_time={seconds}"))
             .args(["-timeout=20", "-rss_limit_mb=4096", "-print_final_stats=1", "-verbosity=0"])
             .arg(format!("-artifact_prefix={}/{name}-", folder.join("found").display()))
-            .current_dir(&folder)
-            .status()
-            .map_err(|error| format!("{name} cannot be run: {error}"))?;
-        if !status.success() {
-            return Err(format!("the target `{name}` found something; see fuzz/found"));
+            .current_dir(&folder);
+        let inputs = run_one(command).map_err(|error| format!("{name} cannot be run: {error}"))?;
+        match inputs {
+            Some(inputs) => done.push(format!("{name} {inputs}")),
+            None => return Err(format!("the target `{name}` found something; see fuzz/found")),
         }
     }
-    Ok(format!("{} for {seconds} s each: nothing found", names.join(", ")))
+    Ok(format!("inputs in {seconds} s each, nothing found: {}", done.join(", ")))
+}
+
+/// Runs a target, and passes on what it says. Returns how many inputs it read; `None` if it found something.
+#[expect(clippy::print_stderr, reason = "what it says is for the terminal")]
+fn run_one(mut command: Command) -> std::io::Result<Option<u64>> {
+    let mut child = command.stderr(Stdio::piped()).spawn()?;
+    let mut inputs = 0;
+    // It may repeat bytes of an input, which are no text.
+    for line in child.stderr.take().into_iter().flat_map(|said| BufReader::new(said).split(b'\n')) {
+        let line = line?;
+        let line = String::from_utf8_lossy(&line);
+        match line.strip_prefix("stat::number_of_executed_units:") {
+            Some(number) => inputs = number.trim().parse().unwrap_or(0),
+            None => eprintln!("{line}"),
+        }
+    }
+    Ok(child.wait()?.success().then_some(inputs))
 }
 
 /// Returns the folder of seeds, if there are any. Short seeds are in one file, one per line, with `
