@@ -354,6 +354,7 @@ pub(super) fn users(connection: &Connection, hash: &[u8; 32]) -> Result<Vec<Bran
 pub(super) fn lineage(connection: &Connection, branch: BranchId) -> Result<Vec<Stretch>> {
     let mut stretches = Vec::new();
     let mut seen = BTreeSet::new();
+    let own = branch;
     let mut next = Some((branch, Cycle::MAX));
     while let Some((branch, upto)) = next {
         // A damaged number could lead around in a circle. The order of numbers does not tell: undo moves branches to newer ones.
@@ -361,6 +362,11 @@ pub(super) fn lineage(connection: &Connection, branch: BranchId) -> Result<Vec<S
             return Err(corrupt(format!("branch {branch} begins in itself")));
         }
         let Some(begin) = begin(connection, branch)? else {
+            // A context that is deleted goes together with its branch.
+            let mut context = connection.prepare_cached(sql::CONTEXT_OF_BRANCH).map_err(fault)?;
+            if context.exists([own]).map_err(fault)? {
+                return Err(corrupt(format!("branch {branch} is missing")));
+            }
             return Err(StoreError::NotFound { context: format!("branch {branch}") });
         };
         stretches.push(Stretch { branch, upto });
