@@ -85,6 +85,17 @@ pub struct Report {
     pub errors: BTreeMap<String, u64>,
 }
 
+impl Report {
+    /// Adds another one.
+    pub fn add(&mut self, other: Report) {
+        self.faults += other.faults;
+        self.calls = self.calls.max(other.calls);
+        for (code, count) in other.errors {
+            *self.errors.entry(code).or_default() += count;
+        }
+    }
+}
+
 /// Lets every `stride`-th call of a session of `steps` steps fail, in each mode, beginning with the call `first`.
 ///
 /// # Errors

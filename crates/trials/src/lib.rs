@@ -13,6 +13,7 @@
 //! - [`damage`]: changed bits, pages, rows and records.
 //! - [`inputs`]: hostile records, files, command lines and requests.
 //! - [`worst`]: the most expensive selectors that can be written.
+//! - [`spread`](spread()): many units of a trial on several threads.
 //! - [`script`]: what these trials write; [`folder`]: where.
 
 #![cfg(unix)]
@@ -28,4 +29,5 @@ pub mod proxy;
 pub mod script;
 pub mod simulate;
 pub mod soak;
+pub mod spread;
 pub mod worst;

@@ -6,12 +6,15 @@
     reason = "a program with a clock and a terminal"
 )]
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::{Parser, Subcommand};
 use contextree_testkit::postgres::Server;
 use contextree_trials::folder::Folder;
+use contextree_trials::spread::{Size, spread};
 use contextree_trials::{
     damage, faults, full, histories, inputs, power, proxy, simulate, soak, worst,
 };
@@ -24,6 +27,9 @@ static MEMORY: PeakAlloc = PeakAlloc;
 /// Trials of the stores, at any size.
 #[derive(Parser)]
 struct Arguments {
+    /// How many threads work on trials whose units are independent: `faults`, `power`, `inputs`, `damage`.
+    #[arg(long, global = true, default_value_t = 2)]
+    threads: usize,
     #[command(subcommand)]
     trial: Trial,
 }
@@ -98,6 +104,15 @@ enum Trial {
         /// On a PostgreSQL server instead of in a file.
         #[arg(long)]
         postgres: bool,
+        /// The server is killed and started again after every tenth kill of a client.
+        #[arg(long, requires = "postgres")]
+        restarts: bool,
+        /// Until at least this many clients were killed, however long it takes.
+        #[arg(long, default_value_t = 0)]
+        kills: u64,
+        /// Until `verify` was run at least this often beside writers, however long it takes.
+        #[arg(long, default_value_t = 0)]
+        verifies: u64,
     },
     /// Hours of mixed work with kills; writes a plot.
     Soak {
@@ -166,7 +181,7 @@ enum Trial {
         /// Bits of bytes that are 0 as well.
         #[arg(long)]
         zeros: bool,
-        /// Every bit of the file instead: `--bits 1 --zeros`.
+        /// Every bit of the file instead.
         #[arg(long)]
         every_bit: bool,
     },
@@ -185,29 +200,58 @@ fn duration(text: &str) -> Result<Duration, String> {
 
 fn main() -> ExitCode {
     let begin = Instant::now();
-    let done = run(Arguments::parse().trial);
+    let Arguments { threads, trial } = Arguments::parse();
+    let done = run(trial, threads);
     let seconds = begin.elapsed().as_secs();
+    // The last line says how it ended; a process that was killed by a signal has none.
     match done {
         // A client has said everything already.
         Ok(report) if report.is_empty() => ExitCode::SUCCESS,
         Ok(report) => {
-            println!("{report}\n{seconds} s");
+            println!("{report}\nDONE in {seconds} s");
             ExitCode::SUCCESS
         }
         Err(failure) => {
-            println!("FAILED: {failure}\n{seconds} s");
+            println!("FAILED: {failure}\nFAILED after {seconds} s");
             ExitCode::FAILURE
         }
     }
 }
 
-fn run(trial: Trial) -> Result<String, String> {
+/// Prints how far a trial is, about a hundred times.
+fn progress(units: u64) -> impl Fn(u64) + Sync {
+    let begin = Instant::now();
+    let shown = AtomicU64::new(0);
+    move |done| {
+        let percent = done.saturating_mul(100) / units.max(1);
+        if shown.fetch_max(percent, Ordering::Relaxed) < percent {
+            let seconds = begin.elapsed().as_secs_f64();
+            #[expect(clippy::cast_precision_loss, reason = "a speed for people")]
+            let speed = done as f64 / seconds.max(0.001);
+            println!("{done} of {units}, {seconds:.0} s, {speed:.1} per second");
+        }
+    }
+}
+
+fn run(trial: Trial, threads: usize) -> Result<String, String> {
     match trial {
         Trial::Faults { steps, first, stride, limit } => {
-            faults::run(steps, first, stride, limit).map(|report| format!("{report:#?}"))
+            let calls = faults::one(steps, u64::MAX, faults::Mode::Once, &mut BTreeMap::new())?;
+            let most = limit.div_ceil(faults::Mode::ALL.len() as u64);
+            let units = calls.saturating_sub(first).div_ceil(stride.max(1)).min(most);
+            let work = |from: u64, count: u64| {
+                let limit = count * faults::Mode::ALL.len() as u64;
+                faults::run(steps, first + from * stride, stride, limit)
+            };
+            let size = Size { units, chunk: 25, threads };
+            spread(size, work, faults::Report::add, progress(units))
+                .map(|report| format!("{report:#?}"))
         }
         Trial::Power { steps, states, seed } => {
-            power::run(steps, states, seed).map(|report| format!("{report:#?}"))
+            let work = |first, count| power::run(steps, count, seed + first);
+            let size = Size { units: states, chunk: power::ROUND, threads };
+            spread(size, work, power::Report::add, progress(states))
+                .map(|report| format!("{report:#?}"))
         }
         Trial::Simulate { time, seed, acts } => {
             let (begin, mut seed) = (Instant::now(), seed);
@@ -224,19 +268,35 @@ fn run(trial: Trial) -> Result<String, String> {
             let server = Server::obtain()?;
             proxy::run(&server, steps, first, stride).map(|report| format!("{report:#?}"))
         }
-        Trial::Histories { time, clients, operations, seed, postgres } => {
+        Trial::Histories {
+            time,
+            clients,
+            operations,
+            seed,
+            postgres,
+            restarts,
+            kills,
+            verifies,
+        } => {
             let program = std::env::current_exe().map_err(|error| error.to_string())?;
             let (begin, mut seed) = (Instant::now(), seed);
             let server = postgres.then(Server::obtain).transpose()?;
             let mut sum = histories::Report::default();
-            while begin.elapsed() < time {
+            let restart = || match &server {
+                Some(server) => server.kill().and_then(|()| server.restart()),
+                None => Ok(()),
+            };
+            let restart: Option<&dyn Fn() -> Result<(), String>> = restarts.then_some(&restart);
+            while begin.elapsed() < time || sum.kills < kills || sum.verifies < verifies {
                 let folder = Folder::new();
                 let url = match &server {
                     Some(server) => server.url_with(&format!("schema=history_{seed}")),
                     None => folder.url("store.db"),
                 };
-                sum.add(&histories::run(&program, &url, clients, operations, seed)?);
+                let done = histories::run_with(&program, &url, clients, operations, seed, restart)?;
+                sum.add(&done);
                 seed += 1;
+                println!("{sum:?}, {} s", begin.elapsed().as_secs());
             }
             Ok(format!("{sum:#?}\nthe next seed is {seed}"))
         }
@@ -248,7 +308,10 @@ fn run(trial: Trial) -> Result<String, String> {
             let (first, last) = (report.samples.first(), report.samples.last());
             let soak::Report { steps, others, samples } = &report;
             let count = samples.len();
-            Ok(format!("{steps} steps, {others:#?}, {count} samples\n{first:#?}\n{last:#?}"))
+            let shown =
+                format!("{steps} steps, {others:#?}, {count} samples\n{first:#?}\n{last:#?}");
+            report.check().map_err(|failure| format!("{failure}\n{shown}"))?;
+            Ok(shown)
         }
         Trial::Client { url, seed } => {
             let done = histories::client::run(&url, seed, &mut std::io::stdout());
@@ -261,16 +324,34 @@ fn run(trial: Trial) -> Result<String, String> {
             };
             let mut done = Vec::new();
             for reader in readers {
-                done.push(format!("{reader:?}: {}", inputs::run(reader, inputs, seed)?));
+                let work = |first, count| inputs::run(reader, count, seed + first);
+                let chunk = (inputs / 200).clamp(1, 1_000);
+                let size = Size { units: inputs, chunk, threads };
+                let read = spread(size, work, |sum, more| *sum += more, progress(inputs))?;
+                done.push(format!("{reader:?}: {read}"));
+                println!("{reader:?}: {read}");
             }
             Ok(done.join("\n"))
         }
         Trial::Selectors { random, seed } => selectors(random, seed),
         Trial::Full { turns, seed } => full::run(turns, seed).map(|report| format!("{report:#?}")),
         Trial::Damage { changes, seed, bits, part, zeros, every_bit } => {
-            let report = match bits.or(every_bit.then_some(1)) {
-                Some(parts) => damage::run_bits(part, parts, zeros || every_bit)?,
-                None => damage::run(changes, seed)?,
+            let report = match bits {
+                Some(parts) => damage::run_bits(part, parts, zeros)?,
+                None => {
+                    let subject = damage::Subject::new()?;
+                    let bits = u64::try_from(subject.bits()).unwrap_or(u64::MAX);
+                    let units = if every_bit { bits } else { changes };
+                    let work = |first: u64, count: u64| match every_bit {
+                        true => {
+                            let index = |number| usize::try_from(number).unwrap_or(usize::MAX);
+                            damage::run_bits_on(&subject, index(first), index(count), true)
+                        }
+                        false => damage::run_on(&subject, count, seed + first),
+                    };
+                    let size = Size { units, chunk: 200, threads };
+                    spread(size, work, damage::Report::add, progress(units))?
+                }
             };
             match report.panics == 0 && report.wrong.is_empty() {
                 true => Ok(format!("{report:#?}")),

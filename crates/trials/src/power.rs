@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use contextree::ContextSettings;
-use contextree::SnapshotAddress;
+use contextree::{ContextSettings, SnapshotAddress};
 use contextree_store::{Retention, StoreError};
 use contextree_testkit::Rng;
 use contextree_testkit_vfs::{Call, Disk, Kind, Verdict, watch};
@@ -92,14 +91,35 @@ pub struct Report {
     pub lossy: u64,
 }
 
-/// Records a session of `steps` steps, with reopening, a fork, retention and a rewritten file, then opens `states` states of the disk.
+impl Report {
+    /// Adds another one.
+    pub fn add(&mut self, other: Report) {
+        self.events += other.events;
+        self.states += other.states;
+        self.lossy += other.lossy;
+    }
+}
+
+/// How many states of one recorded session are opened. Then another session is recorded.
+pub const ROUND: u64 = 1_000;
+
+/// Records a session of `steps` steps, with reopening, forks, retention and rewritten files as the seed says, then opens states of the disk; and
+/// so on, until `states` were opened.
 ///
 /// # Errors
 ///
-/// The first broken promise, with the seed of its state.
+/// The first broken promise, with the seeds of its session and its state.
 pub fn run(steps: u64, states: u64, seed: u64) -> Result<Report, Failure> {
-    let recording = record(steps).map_err(|error| format!("without a loss: {error}"))?;
-    open_states(&recording, states, seed)
+    let mut report = Report::default();
+    while report.states < states {
+        let first = seed + report.states;
+        let recording =
+            record(steps, first).map_err(|error| format!("session {first}: {error}"))?;
+        let count = ROUND.min(states - report.states);
+        let round = open_states(&recording, count, first);
+        report.add(round.map_err(|failure| format!("session {first}: {failure}"))?);
+    }
+    Ok(report)
 }
 
 /// Like [`run`], but on a disk that ignores syncs after the file was created: the trial of the trial.
@@ -108,7 +128,7 @@ pub fn run(steps: u64, states: u64, seed: u64) -> Result<Report, Failure> {
 ///
 /// As soon as an acknowledged step is lost.
 pub fn run_without_syncs(steps: u64, states: u64, seed: u64) -> Result<Report, Failure> {
-    let mut recording = record(steps).map_err(|error| format!("without a loss: {error}"))?;
+    let mut recording = record(steps, seed).map_err(|error| format!("without a loss: {error}"))?;
     let mut is_made = false;
     recording.events.retain(|event| {
         is_made |= matches!(event, Event::Acknowledged(_));
@@ -121,22 +141,29 @@ fn open_states(recording: &Recording, states: u64, seed: u64) -> Result<Report, 
     let mut script = Script::default();
     let events = recording.events.len() as u64;
     let mut report = Report { events, ..Report::default() };
-    for number in 0..states {
+    // In the order of their crashes, so that each event is applied once for all of them.
+    let mut seeds: Vec<(usize, u64)> =
+        (seed..seed + states).map(|seed| (recording.end_of(seed), seed)).collect();
+    seeds.sort_unstable();
+    let mut replay = Replay::default();
+    for (end, seed) in seeds {
+        replay.advance(&recording.events, end);
         let lossy = recording
-            .lose(seed + number, &mut script)
-            .map_err(|failure| format!("seed {}: {failure}", seed + number))?;
+            .lose(&replay, seed, &mut script)
+            .map_err(|failure| format!("seed {seed}: {failure}"))?;
         report.states += 1;
         report.lossy += u64::from(lossy);
     }
     Ok(report)
 }
 
-/// Records a session.
+/// Records a session. The seed decides how often the store is opened anew, and what else is done with it.
 ///
 /// # Errors
 ///
 /// If a step fails; the disk does not.
-pub fn record(steps: u64) -> Result<Recording, StoreError> {
+pub fn record(steps: u64, seed: u64) -> Result<Recording, StoreError> {
+    let mut random = Rng::new(seed);
     let folder = Folder::new();
     let disk = Arc::new(Recorder::default());
     let _watch = watch(folder.path(), Arc::clone(&disk) as Arc<dyn Disk>);
@@ -145,17 +172,21 @@ pub fn record(steps: u64) -> Result<Recording, StoreError> {
     while reached < steps {
         let store = open(&url)?;
         let mut session = store.session_or_new(MAIN, &ContextSettings::default())?;
-        for _ in 0..9.min(steps - reached) {
+        for _ in 0..(1 + random.below(16)).min(steps - reached) {
             reached = advance(&mut session)?;
             disk.events().push(Event::Acknowledged(reached));
         }
         let fork = format!("fork{reached}");
-        if store.fork(MAIN, Some(SnapshotAddress::Back(0)), &fork).is_ok() {
-            let retention = Retention { keep_newest: Some(1), ..Retention::default() };
+        let back = SnapshotAddress::Back(random.below(3));
+        if random.percent(70) && store.fork(MAIN, Some(back), &fork).is_ok() {
+            let keep_newest = Some(1 + random.below(3));
+            let retention = Retention { keep_newest, ..Retention::default() };
             store.retain(&fork, &retention, false)?;
+            if random.percent(50) {
+                store.delete(&fork)?;
+            }
         }
-        if reached % 2 == 0 {
-            store.delete(&fork).ok();
+        if random.percent(30) {
             store.backend().reclaim()?;
         }
     }
@@ -184,23 +215,36 @@ impl File {
     }
 }
 
-impl Recording {
-    /// Puts the disk together as it is after a crash, and opens the store. Returns whether something unsynced was lost.
-    ///
-    /// # Errors
-    ///
-    /// If a promise is broken.
-    pub fn lose(&self, seed: u64, script: &mut Script) -> Result<bool, Failure> {
-        let mut random = Rng::new(seed);
-        let end = 1 + random.index(self.events.len());
-        let mut files: BTreeMap<PathBuf, File> = BTreeMap::new();
-        let mut acknowledged = 0;
-        for event in &self.events[..end] {
-            apply(event, &mut files, &mut acknowledged);
+/// The disk after some of the changes.
+#[derive(Debug, Default)]
+struct Replay {
+    files: BTreeMap<PathBuf, File>,
+    acknowledged: u64,
+    end: usize,
+}
+
+impl Replay {
+    fn advance(&mut self, events: &[Event], end: usize) {
+        for event in &events[self.end..end] {
+            apply(event, &mut self.files, &mut self.acknowledged);
         }
+        self.end = end;
+    }
+}
+
+impl Recording {
+    /// Returns after how many changes the crash of a seed is.
+    fn end_of(&self, seed: u64) -> usize {
+        1 + Rng::new(seed).index(self.events.len())
+    }
+
+    /// Puts the disk together as it is after a crash, and opens the store. Returns whether something unsynced was lost.
+    fn lose(&self, replay: &Replay, seed: u64, script: &mut Script) -> Result<bool, Failure> {
+        let mut random = Rng::new(seed);
+        let (end, acknowledged) = (self.end_of(seed), replay.acknowledged);
         let folder = Folder::new();
         let mut lossy = false;
-        for (path, file) in &files {
+        for (path, file) in &replay.files {
             let (bytes, lost) = crash(file, &mut random);
             lossy |= lost;
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();

@@ -80,6 +80,42 @@ pub fn run(program: &Path, time: Duration, seed: u64) -> Result<Report, Failure>
     Ok(report)
 }
 
+/// A measurement that may grow: its name, what it is, by how many percent, and by how much at least.
+type Threshold = (&'static str, fn(&Sample) -> u64, u64, u64);
+
+impl Report {
+    /// Compares the last third of the samples with the one before it: what grows with time, not with the work at hand, is a leak.
+    ///
+    /// # Errors
+    ///
+    /// The first measurement that is beyond its threshold.
+    pub fn check(&self) -> Result<(), Failure> {
+        let third = self.samples.len() / 3;
+        if third == 0 {
+            return Err("fewer than three samples".to_owned());
+        }
+        let (middle, end) = (&self.samples[third..2 * third], &self.samples[2 * third..]);
+        let median = |samples: &[Sample], value: fn(&Sample) -> u64| {
+            let mut values: Vec<u64> = samples.iter().map(value).collect();
+            values.sort_unstable();
+            values[values.len() / 2]
+        };
+        let rows: [Threshold; 4] = [
+            ("memory", |it| it.memory, 20, 16 << 20),
+            ("open files", |it| it.files, 10, 8),
+            ("file size", |it| it.size, 50, 8 << 20),
+            ("median step", |it| it.median, 100, 2_000),
+        ];
+        for (name, value, percent, least) in rows {
+            let (before, after) = (median(middle, value), median(end, value));
+            if after > before + (before * percent / 100).max(least) {
+                return Err(format!("{name} grew from {before} to {after}"));
+            }
+        }
+        Ok(())
+    }
+}
+
 fn step(
     session: &mut Session,
     text: &str,
@@ -171,4 +207,20 @@ pub fn plot(samples: &[Sample]) -> String {
     }
     let _ = writeln!(svg, "<text x=\"720\" y=\"608\" fill=\"#666\">{end:.0} s</text>\n</svg>");
     svg
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Report, Sample};
+
+    #[test]
+    fn what_grows_without_end_is_beyond_a_threshold_and_what_varies_is_not() {
+        let samples = |memory: fn(u64) -> u64| -> Report {
+            let sample = |number| Sample { memory: memory(number) << 20, ..Sample::default() };
+            Report { samples: (0..30).map(sample).collect(), ..Report::default() }
+        };
+        samples(|number| 100 + number % 7).check().unwrap();
+        assert!(samples(|number| 100 + number * 10).check().unwrap_err().contains("memory grew"));
+        assert!(Report::default().check().is_err());
+    }
 }

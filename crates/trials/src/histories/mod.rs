@@ -35,6 +35,8 @@ pub struct Report {
     pub verifies: u64,
     /// Operations whose end is unknown.
     pub unknown: u64,
+    /// How often the server was killed and started again.
+    pub restarts: u64,
 }
 
 impl Report {
@@ -45,6 +47,7 @@ impl Report {
         self.kills += other.kills;
         self.verifies += other.verifies;
         self.unknown += other.unknown;
+        self.restarts += other.restarts;
     }
 }
 
@@ -97,6 +100,25 @@ pub fn run(
     operations: u64,
     seed: u64,
 ) -> Result<Report, Failure> {
+    run_with(program, url, clients, operations, seed, None)
+}
+
+/// How many kills of clients there are for each restart of the server.
+const KILLS_PER_RESTART: u64 = 10;
+
+/// Like [`run`], but after some kills `restart` is called, which kills the server and starts it again.
+///
+/// # Errors
+///
+/// Like [`run`], or if the server does not come back.
+pub fn run_with(
+    program: &Path,
+    url: &str,
+    clients: usize,
+    operations: u64,
+    seed: u64,
+    restart: Option<&dyn Fn() -> Result<(), Failure>>,
+) -> Result<Report, Failure> {
     let store = open(url).map_err(|error| error.to_string())?;
     for name in NAMES {
         let made = store.session_or_new(name, &ContextSettings::default());
@@ -128,6 +150,12 @@ pub fn run(
             let victim = running.swap_remove(random.index(running.len()));
             kill(victim)?;
             report.kills += 1;
+            if let Some(restart) = restart
+                && report.kills.is_multiple_of(KILLS_PER_RESTART)
+            {
+                restart()?;
+                report.restarts += 1;
+            }
         }
     }
     for client in running.drain(..) {

@@ -9,6 +9,8 @@ mod records;
 mod wire;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc;
+use std::time::Duration;
 
 pub use command::command;
 pub use database::database;
@@ -76,19 +78,46 @@ pub fn bytes(seed: u64) -> Vec<u8> {
     (0..length).map(byte).collect()
 }
 
+/// Reading an input takes milliseconds. After this time it is taken for endless.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// Reads the inputs of as many seeds.
 ///
 /// # Errors
 ///
-/// The first seed whose input makes the reader panic.
+/// The first seed whose input makes the reader panic, or keeps it for a minute. Its thread is left alone then. A reader that ends the process
+/// is seen by the caller's progress.
 pub fn run(reader: Reader, inputs: u64, seed: u64) -> Result<u64, Failure> {
+    run_with(move |data| reader.read(data), inputs, seed, PATIENCE)
+        .map_err(|failure| format!("{reader:?}, {failure}"))
+}
+
+fn run_with(
+    read: impl Fn(&[u8]) + Send + 'static,
+    inputs: u64,
+    seed: u64,
+    patience: Duration,
+) -> Result<u64, Failure> {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        for number in seed..seed + inputs {
+            let data = bytes(number);
+            let done = catch_unwind(AssertUnwindSafe(|| read(&data))).map_err(|panic| {
+                let text = panic.downcast_ref::<String>().map(String::as_str);
+                let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("?");
+                format!("seed {number}: a panic: {text}")
+            });
+            let is_end = done.is_err();
+            if sender.send(done).is_err() || is_end {
+                return;
+            }
+        }
+    });
     for number in seed..seed + inputs {
-        let data = bytes(number);
-        catch_unwind(AssertUnwindSafe(|| reader.read(&data))).map_err(|panic| {
-            let text = panic.downcast_ref::<String>().map(String::as_str);
-            let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("?");
-            format!("{reader:?}, seed {number}: a panic: {text}")
-        })?;
+        match receiver.recv_timeout(patience) {
+            Ok(done) => done?,
+            Err(_) => return Err(format!("seed {number}: no end")),
+        }
     }
     Ok(inputs)
 }
@@ -121,5 +150,29 @@ impl<'d> Choices<'d> {
 
     fn rest(&self) -> &'d [u8] {
         self.0.as_slice()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{bytes, run_with};
+
+    #[test]
+    fn an_input_without_end_and_a_panic_are_failures_with_their_seed() {
+        let long = Duration::from_secs(600);
+        let wanted = bytes(7);
+        let panics = move |data: &[u8]| assert_ne!(data, wanted);
+        let failure = run_with(panics, 10, 1, long).unwrap_err();
+        assert!(failure.starts_with("seed 7: a panic"), "{failure}");
+        let (_kept, never) = std::sync::mpsc::channel::<()>();
+        let never = std::sync::Mutex::new(never);
+        let waits = move |_: &[u8]| {
+            never.lock().unwrap().recv().ok();
+        };
+        let failure = run_with(waits, 10, 1, Duration::from_millis(20)).unwrap_err();
+        assert_eq!(failure, "seed 1: no end");
+        assert_eq!(run_with(|_| (), 10, 1, long), Ok(10));
     }
 }
