@@ -39,7 +39,7 @@ pub use call::{
     RunningCallRef,
 };
 pub use clock::{Clock, IdRequest, IdRole, IdSource, LogicalClock, ReadableIds};
-pub use commit::{CLEARED, CommitOptions, Compaction, Summary, prune_order};
+pub use commit::{CLEARED, ClearedByClient, CommitOptions, Compaction, Summary, prune_order};
 pub use context::{Context, ContextOptions, Preview, vocabulary_of};
 pub use durable::{
     CommitRecord, PendingCall, Records, Resting, Restore, Savepoint, Tail, report_of,

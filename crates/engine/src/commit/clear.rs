@@ -9,6 +9,7 @@ use contextree_json::Value;
 use contextree_tree::{Body, Class, Content, Draft, NodeData, NodeKey, NodeRef, Region, TreeRef};
 
 use super::units::is_result;
+use super::{ClearedByClient, Progress};
 use crate::policy::Clear;
 use crate::work::Work;
 
@@ -57,6 +58,22 @@ impl Work<'_> {
         self.draft.remove(result);
         self.draft.insert(parent, data);
         Some(id)
+    }
+
+    /// Puts placeholders in the places of results that a client left out.
+    pub(super) fn clear_for_client(
+        &mut self,
+        cleared: ClearedByClient<'_>,
+        progress: &mut Progress,
+    ) {
+        let clear = Clear { keep: 0, placeholder: cleared.placeholder.to_owned() };
+        for id in cleared.results {
+            let Some(node) = self.draft.view().get(id) else { continue };
+            let key = node.key_of();
+            if self.clear(key, &clear).is_some() {
+                progress.dropped.push(id.clone());
+            }
+        }
     }
 
     /// Returns an id for what takes the place of a node.

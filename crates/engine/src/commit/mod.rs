@@ -49,6 +49,9 @@ pub struct CommitOptions<'a> {
     /// Nodes to remove, sealed or not, with everything below them: a past that the next request no longer contains, because its client
     /// rewrote it or summarized it. Turns are removed as a whole. Removed after compaction and before pruning.
     pub drop: &'a [String],
+    /// Tool results, sealed or not, that a client left out of the next request and whose calls it kept: a placeholder takes the place of
+    /// each. Replaced after dropping; the report lists them as dropped, and the placeholder names the result ([`CLEARED`]).
+    pub clear: Option<ClearedByClient<'a>>,
     /// Measures for this commit, in place of the context's measures of the same names: a policy in tokens counts as the model does that the
     /// snapshot is sent to.
     pub measures: &'a [BoundMeasure],
@@ -57,6 +60,15 @@ pub struct CommitOptions<'a> {
     pub summary: Option<&'a Summary>,
     /// How much work each selector of the policy may be; `None` for the default limits.
     pub limits: Option<&'a QueryLimits>,
+}
+
+/// Results that a client left out, and what it wrote in their place.
+#[derive(Clone, Copy, Debug)]
+pub struct ClearedByClient<'a> {
+    /// The results. Nodes that do not exist are skipped.
+    pub results: &'a [String],
+    /// The content of their placeholders.
+    pub placeholder: &'a str,
 }
 
 /// Examines the working tree and returns operations that make it smaller.
@@ -136,6 +148,9 @@ impl Work<'_> {
             }
         }
         self.drop_nodes(options.drop, &mut progress)?;
+        if let Some(cleared) = options.clear {
+            self.clear_for_client(cleared, &mut progress);
+        }
         if let Some(policy) = policy {
             self.prune(policy, options.summary, around, &mut progress)?;
         }
