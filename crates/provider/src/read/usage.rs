@@ -46,7 +46,13 @@ pub fn read_usage(provider: Provider, answer: &Value) -> Usage {
             stop_reason: text(&["choices", "0", "finish_reason"]),
             input: number(&["usage", "prompt_tokens"]),
             output: number(&["usage", "completion_tokens"]),
-            cache_read: number(&["usage", "prompt_tokens_details", "cached_tokens"]),
+            // Other servers of this API have names of their own: DeepSeek, Moonshot, and gateways to
+            // Anthropic.
+            cache_read: number(&["usage", "prompt_tokens_details", "cached_tokens"])
+                .or_else(|| number(&["usage", "prompt_cache_hit_tokens"]))
+                .or_else(|| number(&["usage", "cached_tokens"]))
+                .or_else(|| number(&["usage", "cache_read_input_tokens"])),
+            cache_write: number(&["usage", "cache_creation_input_tokens"]),
             reasoning: number(&["usage", "completion_tokens_details", "reasoning_tokens"]),
             ..Usage::default()
         },
@@ -56,7 +62,8 @@ pub fn read_usage(provider: Provider, answer: &Value) -> Usage {
             stop_reason: text(&["incomplete_details", "reason"]).or_else(|| text(&["status"])),
             input: number(&["usage", "input_tokens"]),
             output: number(&["usage", "output_tokens"]),
-            cache_read: number(&["usage", "input_tokens_details", "cached_tokens"]),
+            cache_read: number(&["usage", "input_tokens_details", "cached_tokens"])
+                .or_else(|| number(&["usage", "cached_tokens"])),
             reasoning: number(&["usage", "output_tokens_details", "reasoning_tokens"]),
             ..Usage::default()
         },
@@ -133,6 +140,23 @@ mod tests {
         let Usage { input, output, cache_read, cache_write, .. } = read_usage(provider, &document);
         assert_eq!([input, output, cache_read, cache_write], expected);
         assert_eq!(provider_of_answer(&document), Some(provider));
+    }
+
+    #[test]
+    fn cached_tokens_are_read_under_the_names_of_other_servers() {
+        for name in ["prompt_cache_hit_tokens", "cached_tokens", "cache_read_input_tokens"] {
+            let usage = format!(r#"{{"prompt_tokens":100,"completion_tokens":5,"{name}":90}}"#);
+            check(
+                Provider::OpenAiChat,
+                &format!(r#"{{"choices":[],"usage":{usage}}}"#),
+                [Some(100), Some(5), Some(90), None],
+            );
+        }
+        check(
+            Provider::OpenAiResponses,
+            r#"{"object":"response","output":[],"usage":{"input_tokens":100,"output_tokens":5,"cached_tokens":90}}"#,
+            [Some(100), Some(5), Some(90), None],
+        );
     }
 
     #[test]
