@@ -8,7 +8,7 @@ use contextree_json::{Limits, ParseError, Scratch, Value};
 
 use crate::detect::{Detector, Verdict};
 use crate::format::Format;
-use crate::importer::split_line;
+use crate::importer::{split_line, without_nul};
 use crate::logs::requests::{Orders, orders_of};
 use crate::logs::{Entry, read_ahead};
 
@@ -91,6 +91,7 @@ impl LineReader {
     }
 
     pub(super) fn read(&mut self, line: &[u8]) -> Line {
+        let line = without_nul(line);
         if line.iter().all(u8::is_ascii_whitespace) {
             return Line::Empty;
         }

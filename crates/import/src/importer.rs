@@ -93,6 +93,8 @@ pub struct Importer {
     /// The orders of keys in each of them.
     waiting_orders: Vec<Orders>,
     report: ImportReport,
+    /// Whether the last line is incomplete.
+    unfinished: bool,
     scratch: Scratch,
 }
 
@@ -124,6 +126,7 @@ impl Importer {
             waiting: Vec::new(),
             waiting_orders: Vec::new(),
             report: ImportReport::default(),
+            unfinished: false,
             scratch: Scratch::default(),
         }
     }
@@ -136,6 +139,7 @@ impl Importer {
     /// imported. While the format is being detected, the error may concern an earlier line.
     pub fn line(&mut self, line: &[u8]) -> Result<(), ImportError> {
         self.report.lines += 1;
+        let line = without_nul(line);
         if line.iter().all(u8::is_ascii_whitespace) {
             return Ok(());
         }
@@ -342,14 +346,29 @@ impl Importer {
             waiting: self.waiting.clone(),
             waiting_orders: self.waiting_orders.clone(),
             report: self.report.clone(),
+            unfinished: self.unfinished,
             scratch: Scratch::default(),
         };
-        if parse(rest).is_ok() {
-            copy.line(rest)?;
-        } else if !rest.iter().all(u8::is_ascii_whitespace) {
-            copy.state.find("unfinished_line");
-        }
+        copy.last_line(rest)?;
         copy.finish()
+    }
+
+    /// Imports what follows the last line break of a log: a line, or the finding `unfinished_line` if
+    /// the writer has not finished it, or was killed.
+    ///
+    /// # Errors
+    ///
+    /// Like [`Importer::line`].
+    pub fn last_line(&mut self, rest: &[u8]) -> Result<(), ImportError> {
+        let rest = without_nul(rest);
+        if rest.iter().all(u8::is_ascii_whitespace) {
+            return Ok(());
+        }
+        if is_cut_off(rest) {
+            self.unfinished = true;
+            return Ok(());
+        }
+        self.line(rest)
     }
 
     /// Returns the context, for stores that take records of it while it is being filled.
@@ -373,13 +392,17 @@ impl Importer {
     #[must_use]
     pub fn report(&self) -> ImportReport {
         let State { counts, skipped, findings, .. } = &self.state;
+        let mut findings = findings.clone();
+        if self.unfinished {
+            findings.insert("unfinished_line".to_owned(), 1);
+        }
         ImportReport {
             messages: counts.messages,
             commits: counts.commits,
             calls: counts.calls,
             conversations: counts.conversations.max(1),
             skipped: skipped.clone(),
-            findings: findings.clone(),
+            findings,
             ..self.report.clone()
         }
     }
@@ -441,6 +464,26 @@ pub(crate) fn split_line<'a>(line: &'a [u8], error: &ParseError) -> Option<(&'a 
     let has_more =
         *error.kind() == ParseErrorKind::TrailingData && matches!(line.get(at), Some(b'{' | b'['));
     has_more.then(|| line.split_at(at))
+}
+
+/// Returns a line without the zero bytes that a file system may leave at the end of a file after a
+/// crash.
+pub(crate) fn without_nul(line: &[u8]) -> &[u8] {
+    let end = line.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    &line[..end]
+}
+
+/// Returns whether the last line of a log is only the beginning of one; it may follow other values.
+fn is_cut_off(line: &[u8]) -> bool {
+    let mut rest = line;
+    while let Err(error) = parse(rest) {
+        if matches!(error.kind(), ParseErrorKind::UnexpectedEnd { .. }) {
+            return true;
+        }
+        let Some((_, others)) = split_line(rest, &error) else { return false };
+        rest = others;
+    }
+    false
 }
 
 /// Returns whether a text is JSON Lines, not a single document: its first line is a complete value,

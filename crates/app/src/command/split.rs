@@ -132,7 +132,7 @@ fn read(
         let clock = Some(Arc::clone(workspace.clock()));
         Context::with_options(ContextOptions { clock, edition, ..ContextOptions::default() })
     };
-    let fail = |error: &ImportError| log_error(place, error, false);
+    let fail = |error: &ImportError| log_error(place, error);
     let mut splitter = Splitter::new(request.from.0, options, new_context);
     if is_lines(&first) {
         let mut stretch = first;

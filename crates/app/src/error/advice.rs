@@ -66,10 +66,7 @@ pub enum Advice {
     /// Convert the document with this program and import its output.
     Convert(&'static str),
     /// Go on after bad lines.
-    KeepGoing {
-        /// True if the log may end in the middle of a line.
-        cut_off: bool,
-    },
+    KeepGoing,
     /// List the formats that can be imported.
     ListFormats,
     /// Name the provider of messages.

@@ -80,8 +80,9 @@ fn following_a_log_equals_importing_it() {
         };
         let followed = workspace();
         let request = ImportRequest::default();
-        let (_, mut log_file) =
-            follow(&followed, &request, open, &control).expect("it can be followed");
+        let (_, mut log_file) = follow(&followed, &request, open, &control)
+            .expect("it can be followed")
+            .expect("it has messages");
         // Whole lines and halves of them, with looks in between.
         let mut writer = std::fs::OpenOptions::new().append(true).open(&path).expect("it exists");
         for piece in log[first..].chunks(700) {
@@ -93,6 +94,38 @@ fn following_a_log_equals_importing_it() {
         assert_eq!(state(&followed), state(&at_once));
         std::fs::remove_dir_all(&folder).expect("it is not used");
     }
+}
+
+#[test]
+fn a_log_can_be_followed_before_its_first_message_is_written() {
+    let control = Control::default();
+    let log = LOGS[0];
+    let first = beginnings(log).find(|beginning| run(&workspace(), beginning).is_ok());
+    let first = first.expect("it has messages").len();
+    let bookkeeping = br#"{"type":"file-history-snapshot","messageId":"m","snapshot":{}}"#;
+    let early: [&[u8]; 4] = [b"", b"\n", &log[..40], bookkeeping];
+    for text in early {
+        let open = || {
+            let reader = Box::new(std::io::Cursor::new(text.to_vec()));
+            Ok(Source { name: "a log".to_owned(), length: None, reader })
+        };
+        let begun = follow(&workspace(), &ImportRequest::default(), open, &control);
+        assert!(begun.expect("it is early").is_none(), "{}", String::from_utf8_lossy(text));
+    }
+    // Half a line after the first message waits for its other half.
+    let open = || {
+        let reader = Box::new(std::io::Cursor::new(log[..first + 40].to_vec()));
+        Ok(Source { name: "a log".to_owned(), length: None, reader })
+    };
+    let workspace = workspace();
+    let begun = follow(&workspace, &ImportRequest::default(), open, &control);
+    let (report, _) = begun.expect("it can be followed").expect("it has messages");
+    let findings = report.import.expect("it is a log").findings;
+    assert_eq!(findings.get("unfinished_line"), Some(&1));
+    run(&workspace, log).expect("the rest of it");
+    let at_once = self::workspace();
+    run(&at_once, log).expect("it is a log");
+    assert_eq!(state(&workspace), state(&at_once));
 }
 
 #[test]

@@ -37,10 +37,7 @@ fn words(advice: &Advice) -> String {
         Advice::ReadFixture => {
             "`ctx show -f FILE` shows it; `ctx export -f FILE --history` turns it into a history"
         }
-        Advice::KeepGoing { cut_off: true } => {
-            "the log may end in the middle of a line: `--keep-going` imports what is before it"
-        }
-        Advice::KeepGoing { cut_off: false } => "`--keep-going` skips bad lines, and lists them",
+        Advice::KeepGoing => "`--keep-going` skips bad lines, and lists them",
         Advice::NameMessages => {
             "name the provider with `--from`: openai-chat, openai-responses, anthropic or gemini"
         }

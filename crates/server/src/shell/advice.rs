@@ -36,7 +36,7 @@ pub(super) fn words(hint: &Hint) -> Option<String> {
             "import into a context of another name, or append messages to this one".to_owned()
         }
         Advice::NameProvider => "name the provider in `format`".to_owned(),
-        Advice::KeepGoing { .. } => "`keep_going=true` skips bad lines, and lists them".to_owned(),
+        Advice::KeepGoing => "`keep_going=true` skips bad lines, and lists them".to_owned(),
         Advice::NameAttempt(id) => format!("name one: `{id}`"),
         _ => return None,
     };

@@ -1,11 +1,12 @@
 //! Follows a log while another program writes it.
 
+use contextree::Code;
 use contextree::import::ImportReport as Counts;
 
 use super::grow::Growth;
 use super::position::Position;
 use super::{ImportReport, ImportRequest, ImportResponse, import};
-use crate::workspace::{Access, Source};
+use crate::workspace::{Access, Source, Stretches};
 use crate::{Control, Error, Workspace};
 
 /// A log that is followed. It knows no time: the door decides when to look.
@@ -19,7 +20,8 @@ impl std::fmt::Debug for Follower<'_> {
     }
 }
 
-/// Imports a log, or what is new in it, and returns what follows it from there. `open` opens the log at its beginning.
+/// Imports a log, or what is new in it, and returns what follows it from there; `None` if the log has no message yet, only bookkeeping or
+/// the beginning of a line: call it again. `open` opens the log at its beginning.
 ///
 /// Where turns are cycles, the last one stays in progress.
 ///
@@ -31,9 +33,12 @@ pub fn follow<'s>(
     request: &ImportRequest,
     open: impl Fn() -> Result<Source<'s>, Error>,
     control: &Control<'_>,
-) -> Result<(ImportResponse, Follower<'s>), Error> {
+) -> Result<Option<(ImportResponse, Follower<'s>)>, Error> {
     let request = ImportRequest { open: true, dry_run: false, ..request.clone() };
-    let response = import(workspace, &request, open()?, control)?;
+    let response = match import(workspace, &request, open()?, control) {
+        Err(error) if is_early(&error, &open)? => return Ok(None),
+        done => done?,
+    };
     let source = open()?;
     let reader = workspace.store(Access::Read)?.reader(workspace.context())?;
     let position = Position::read(&reader)?.filter(|position| position.is_lines);
@@ -43,7 +48,20 @@ pub fn follow<'s>(
     };
     drop(reader);
     let growth = Growth::open(workspace, &request, position, source, control)?;
-    Ok((response, Follower { growth }))
+    Ok(Some((response, Follower { growth })))
+}
+
+/// Returns whether a log could not be imported because its first message is not written yet.
+fn is_early<'s>(
+    error: &Error,
+    open: &impl Fn() -> Result<Source<'s>, Error>,
+) -> Result<bool, Error> {
+    Ok(match error.code() {
+        Code::ImportEmpty | Code::ImportFormat => true,
+        // Half of the first line.
+        Code::JsonInvalid => Stretches::new(open()?).whole_lines(usize::MAX)?.is_empty(),
+        _ => false,
+    })
 }
 
 impl Follower<'_> {

@@ -165,7 +165,7 @@ impl<'s> Growth<'s> {
                     memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |at| start + at + 1);
                 let commits = self.importer.context_mut().history().len();
                 let done = self.importer.line(line);
-                done.map_err(|error| log_error(&self.place, &error, false))?;
+                done.map_err(|error| log_error(&self.place, &error))?;
                 self.trace.add(&text[start..end]);
                 start = end;
                 if self.importer.context_mut().history().len() > commits {
@@ -183,7 +183,7 @@ impl<'s> Growth<'s> {
         check_encoding(&self.place, &first)?;
         let text = self.text.whole(first)?;
         let done = self.importer.document(&text);
-        done.map_err(|error| log_error(&self.place, &error, false))?;
+        done.map_err(|error| log_error(&self.place, &error))?;
         self.is_open = true;
         Ok(true)
     }
@@ -201,7 +201,7 @@ impl<'s> Growth<'s> {
         }
         let ended = self.importer.ended(rest);
         let Imported { mut context, report } =
-            ended.map_err(|error: ImportError| log_error(&self.place, &error, true))?;
+            ended.map_err(|error: ImportError| log_error(&self.place, &error))?;
         if !self.position.is_lines && context.history().len() < self.ahead.len() {
             return Err(self.changed());
         }

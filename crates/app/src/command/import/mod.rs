@@ -396,15 +396,16 @@ fn log(
         commit_last: !request.open,
     };
     let mut importer = Importer::into_context(Context::with_options(options), format, how);
-    let fail = |error: &ImportError, at_end: bool| log_error(place, error, at_end);
+    let fail = |error: &ImportError| log_error(place, error);
     let mut trace = None;
     if is_lines(&first) {
         let mut stretch = first;
         while !stretch.is_empty() {
             control.check()?;
-            // A log whose writer was killed ends in the middle of a line.
-            let cut_off = !stretch.ends_with(b"\n");
-            importer.lines(&stretch).map_err(|error| fail(&error, cut_off))?;
+            // A log whose writer was killed, or still writes, ends in the middle of a line.
+            let whole = memchr::memrchr(b'\n', &stretch).map_or(0, |at| at + 1);
+            importer.lines(&stretch[..whole]).map_err(|error| fail(&error))?;
+            importer.last_line(&stretch[whole..]).map_err(|error| fail(&error))?;
             trace.get_or_insert_with(Trace::default).add(&stretch);
             // A file that grows while it is read is read to its end.
             let (done, of) = (text.done(), text.length().map(|length| length.max(text.done())));
@@ -413,13 +414,13 @@ fn log(
         }
     } else {
         let whole = text.whole(first)?;
-        importer.document(&whole).map_err(|error| fail(&error, false))?;
+        importer.document(&whole).map_err(|error| fail(&error))?;
         // The first line of a log is a document until there is another.
         trace = is_one_line(&whole).then(Trace::default);
     }
     control.check()?;
     control.begin("assembling turns");
-    let imported = importer.finish().map_err(|error| fail(&error, false))?;
+    let imported = importer.finish().map_err(|error| fail(&error))?;
     Ok(Read { report: Some(imported.report), trace, ..Read::from(imported.context) })
 }
 
@@ -429,7 +430,7 @@ fn is_one_line(text: &[u8]) -> bool {
 }
 
 /// Returns the error for a log that could not be imported.
-pub(super) fn log_error(place: &str, error: &ImportError, cut_off: bool) -> Error {
+pub(super) fn log_error(place: &str, error: &ImportError) -> Error {
     let mut failure = Error::new(error.code(), format!("{place}: {error}"));
     let is_text = !matches!(&error.kind, ImportErrorKind::Json(error)
         if *error.kind() == ParseErrorKind::InvalidUtf8);
@@ -438,10 +439,8 @@ pub(super) fn log_error(place: &str, error: &ImportError, cut_off: bool) -> Erro
     }
     if let Some(line) = error.line {
         failure = failure.with_detail("line", line);
-        let ends = matches!(&error.kind, ImportErrorKind::Json(error)
-            if matches!(error.kind(), ParseErrorKind::UnexpectedEnd { .. }));
         if !matches!(error.kind, ImportErrorKind::UnknownFormat { .. }) {
-            failure = failure.with_advice(Advice::KeepGoing { cut_off: ends && cut_off });
+            failure = failure.with_advice(Advice::KeepGoing);
         }
     }
     let is_empty = matches!(&error.kind, ImportErrorKind::Empty { .. });

@@ -31,9 +31,22 @@ pub(super) fn run(
     })
     .map_err(|error| Failure::io("signals", std::io::Error::other(error)))?;
     let workspace = call.store().with_context(name).with_clock(Arc::new(SystemClock));
-    let (first, mut log) = call.on(&workspace, |workspace, control| {
-        import::follow(workspace, request, || open(document), control)
-    })?;
+    let mut waits = false;
+    let (first, mut log) = loop {
+        let begun = call.on(&workspace, |workspace, control| {
+            import::follow(workspace, request, || open(document), control)
+        })?;
+        if let Some(begun) = begun {
+            break begun;
+        }
+        if !std::mem::replace(&mut waits, true) {
+            let text = format!("waiting for the first message of {}", place(document));
+            call.output.say(&text);
+        }
+        if ends.recv_timeout(INTERVAL) != Err(RecvTimeoutError::Timeout) {
+            return Ok(Exit::Ok);
+        }
+    };
     super::tell(&first, place(document), call);
     call.output.say(&format!(
         "{} in `{name}`; following {}, Ctrl-C ends it",
