@@ -304,7 +304,7 @@ fn finding(kind: &str, many: u64) -> String {
         "rewritten" => format!("past rewritten {}: {history}", number(many, "time")),
         "results_cleared" => {
             let times = number(many, "time");
-            format!("old results left out of later requests {times}: the context keeps them")
+            format!("old results left out of later requests {times}: the history keeps them")
         }
         "missing_parent" => {
             format!("{}: continued with the entry before", number(many, "missing parent"))

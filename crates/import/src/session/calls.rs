@@ -2,7 +2,8 @@
 
 use contextree_canon::Hash;
 use contextree_engine::{
-    AttemptStart, AttemptStatus, CallOutcome, CallStart, CommitOptions, RecordedCall,
+    AttemptStart, AttemptStatus, CallOutcome, CallStart, ClearedByClient, CommitOptions,
+    RecordedCall,
 };
 use contextree_json::{Object, Value};
 use contextree_provider::{KeyOrder, Provider, RenderOptions, render};
@@ -31,6 +32,9 @@ pub(crate) struct CallInfo {
     /// When the answer was complete, if that is known already.
     pub(crate) ended_at: Option<i64>,
 }
+
+/// What Claude Code sends in place of a result that it leaves out.
+const RESULT_CLEARED: &str = "[Old tool result content cleared]";
 
 /// A call whose request was committed.
 #[derive(Clone, Debug)]
@@ -145,10 +149,19 @@ impl Session<'_> {
 
     fn commit_at(&mut self, time: i64) -> Result<(), ImportErrorKind> {
         let drop = self.state.take_drop(self.context);
-        let options =
-            CommitOptions { without_policy: true, drop: &drop, ..CommitOptions::default() };
+        let cleared = self.state.take_clear();
+        let clear = ClearedByClient { results: &cleared, placeholder: RESULT_CLEARED };
+        let options = CommitOptions {
+            without_policy: true,
+            drop: &drop,
+            clear: (!cleared.is_empty()).then_some(clear),
+            ..CommitOptions::default()
+        };
         let done = self.context.at_time(time, |context| context.commit_with(&options));
         done.map_err(|error| ImportErrorKind::Commit(Box::new(error)))?;
+        if !cleared.is_empty() {
+            self.state.note_placeholders(self.context, &cleared);
+        }
         self.state.counts.commits += 1;
         self.state.turn = Turn::Empty;
         Ok(())

@@ -82,6 +82,8 @@ pub(crate) struct State {
     pub(crate) unmarked_text: UnmarkedText,
     /// Sealed nodes that the next commit drops.
     drop: Vec<String>,
+    /// Results that the client left out of the next request, to be replaced by a placeholder.
+    clear: Vec<String>,
     /// The turn that is being filled, if turns are cycles.
     turn: Turn,
     system: System,
@@ -127,6 +129,7 @@ impl State {
             keeps_apart: false,
             unmarked_text: UnmarkedText::default(),
             drop: Vec::new(),
+            clear: Vec::new(),
             turn: Turn::default(),
             system: System::default(),
             units: Units::default(),

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use contextree_engine::{Context, NewNode};
+use contextree_engine::{CLEARED, Context, NewNode};
+use contextree_json::Value;
+use contextree_provider::parts::names;
 use contextree_provider::read::Role;
 use contextree_tree::{Class, Cycle, NodeRef};
 
@@ -103,6 +105,24 @@ impl Session<'_> {
         Ok(())
     }
 
+    /// Notes that the client left the results of these calls out of the next request, and kept the
+    /// calls: the next commit puts a placeholder in the place of each.
+    pub(crate) fn clear_results(&mut self, calls: &[Box<str>]) {
+        let tree = self.context.working();
+        let is_meant = |id: &&String| {
+            let Some(node) = tree.get(id).filter(|node| node.kind() == Some("result")) else {
+                return false;
+            };
+            let own = node.attribute(names::TOOL_CALL_ID).or(node.attribute(names::CALL_ID));
+            let own = own.and_then(Value::as_str);
+            own.is_some_and(|own| calls.iter().any(|call| **call == *own))
+                && node.attribute(CLEARED).is_none()
+        };
+        let all = self.state.window.iter().flat_map(|placed| &placed.nodes);
+        let meant: Vec<String> = all.filter(is_meant).cloned().collect();
+        self.state.clear.extend(meant);
+    }
+
     /// Returns the position of the first message that no request has repeated yet: the answer to the
     /// newest one.
     pub(crate) fn first_answer(&self) -> usize {
@@ -131,6 +151,28 @@ impl State {
     /// Drops nodes with the next commit after all, because the last one was not made.
     pub(crate) fn restore_drop(&mut self, nodes: Vec<String>) {
         self.drop.splice(0..0, nodes);
+    }
+
+    /// Returns the results that the next commit replaces by placeholders.
+    pub(super) fn take_clear(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.clear)
+    }
+
+    /// Puts placeholders into the window, where the results are that a commit has cleared.
+    pub(super) fn note_placeholders(&mut self, context: &Context, cleared: &[String]) {
+        let tree = context.working();
+        let is_for = |id: &str, result: &str| {
+            let node = tree.get(id)?;
+            (node.attribute(CLEARED)?.as_str()? == result).then_some(())
+        };
+        let nodes = self.window.iter_mut().flat_map(|placed| &mut placed.nodes);
+        for node in nodes.filter(|node| cleared.contains(node)) {
+            // The engine adds the first number that is free.
+            let mut ids = (2..100).map(|number| format!("{node}~{number}"));
+            if let Some(placeholder) = ids.find(|id| is_for(id, node).is_some()) {
+                *node = placeholder;
+            }
+        }
     }
 
     /// Notes the newest user message of a stored context.

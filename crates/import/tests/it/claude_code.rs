@@ -2,7 +2,7 @@
 //! file.
 
 use contextree_import::{Format, ImportOptions, Imported, Importer};
-use contextree_provider::Provider;
+use contextree_provider::{Provider, RenderOptions, render};
 
 use crate::said::said;
 use crate::support::{imported, rendered};
@@ -413,4 +413,108 @@ fn times_that_run_backwards_are_reported() {
     ];
     let imported = check(&log, &["user: Q", "assistant: A", "user: Q", "assistant: A"]);
     assert_eq!(imported.report.findings["time_backwards"], 1);
+}
+
+#[test]
+fn results_that_a_microcompaction_cleared_are_placeholders_in_the_requests_after_it() {
+    let boundary = r#"{"parentUuid":"r2","uuid":"b1","type":"system","subtype":"microcompact_boundary","sessionId":"s","microcompactMetadata":{"compactedToolIds":["t1"]}}"#;
+    let log = [
+        user("u1<", "Q"),
+        call("a1<u1", "m1", "t1"),
+        result("r1<a1", "t1", "a very long result"),
+        call("a2<r1", "m2", "t2"),
+        result("r2<a2", "t2", "another"),
+        boundary.to_owned(),
+        text("a3<b1", "Done."),
+        user("u2<a3", "Q2"),
+        text("a4<u2", "Yes."),
+    ];
+    let imported = check(
+        &log,
+        &[
+            "user: Q",
+            "assistant: [t1 f {}]",
+            "tool t1: [Old tool result content cleared]",
+            "assistant: [t2 f {}]",
+            "tool t2: another",
+            "assistant: Done.",
+            "user: Q2",
+            "assistant: Yes.",
+        ],
+    );
+    assert_eq!(imported.report.findings.get("results_cleared"), Some(&1));
+    let texts: Vec<bool> = imported
+        .context
+        .history()
+        .iter()
+        .map(|snapshot| {
+            let sent =
+                render(snapshot.view(), Provider::Anthropic, &RenderOptions::default()).unwrap();
+            sent.text().contains("a very long result")
+        })
+        .collect();
+    assert_eq!(texts, [false, true, false, false], "the request before the boundary had it");
+}
+
+#[test]
+fn cleared_results_are_dropped_with_the_rest_by_a_compaction() {
+    let boundary = r#"{"parentUuid":"r1","uuid":"b1","type":"system","subtype":"microcompact_boundary","sessionId":"s","microcompactMetadata":{"compactedToolIds":["t1"]}}"#;
+    let log = [
+        user("u1<", "Q"),
+        call("a1<u1", "m1", "t1"),
+        result("r1<a1", "t1", "a very long result"),
+        boundary.to_owned(),
+        text("a2<b1", "Done."),
+        user("u2<", "Anew"),
+        text("a3<u2", "Yes."),
+    ];
+    check(&log, &["user: Anew", "assistant: Yes."]);
+}
+
+#[test]
+fn answers_with_the_same_id_are_apart_if_the_user_spoke_in_between() {
+    let said = |link: &str, text: &str| {
+        answer(link, "always", &format!(r#"{{"type":"text","text":"{text}"}}"#))
+    };
+    let log = [
+        user("u1<", "Q1"),
+        said("a1<u1", "A1"),
+        user("u2<a1", "Q2"),
+        said("a2<u2", "A2"),
+        user("u3<a2", "Q3"),
+        said("a3<u3", "A3"),
+    ];
+    let expected =
+        ["user: Q1", "assistant: A1", "user: Q2", "assistant: A2", "user: Q3", "assistant: A3"];
+    assert_eq!(check(&log, &expected).report.calls, 3);
+}
+
+#[test]
+fn session_that_repeats_another_under_other_ids_adds_nothing_of_it() {
+    let at = |second: u32, session: &str, line: String| {
+        let time = format!(r#"{{"timestamp":"2026-03-01T10:00:{second:02}Z","#);
+        line.replacen('{', &time, 1).replace(r#""sessionId":"s""#, session)
+    };
+    let (one, two) = (r#""sessionId":"one""#, r#""sessionId":"two""#);
+    let log = [
+        at(0, one, user("u1<", "Q1")),
+        at(1, one, answer("a1<u1", "m1", r#"{"type":"text","text":"A1"}"#)),
+        at(0, two, user("v1<", "Q1")),
+        at(1, two, answer("b1<v1", "m1", r#"{"type":"text","text":"A1"}"#)),
+        at(2, two, user("v2<b1", "Q2")),
+        at(3, two, answer("b2<v2", "m2", r#"{"type":"text","text":"A2"}"#)),
+    ];
+    let imported = check(&log, &["user: Q1", "assistant: A1", "user: Q2", "assistant: A2"]);
+    assert_eq!(imported.report.calls, 2);
+    assert!(!imported.report.findings.contains_key("cleared"), "it continues the other session");
+}
+
+#[test]
+fn zero_bytes_after_the_last_line_are_not_content() {
+    let mut log = [user("u1<", "Q1"), text("a1<u1", "A1")].join("\n").into_bytes();
+    for tail in [&b"\0\0\0\0"[..], b"\n\0\0\0"] {
+        log.extend_from_slice(tail);
+        let found = imported(&log, Format::ClaudeCode);
+        assert_eq!(said(&found), ["user: Q1", "assistant: A1"]);
+    }
 }

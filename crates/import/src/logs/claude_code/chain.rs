@@ -5,6 +5,7 @@
 //! affect output.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use super::read::{Above, Body, Entry, Kept, Which};
 
@@ -18,6 +19,8 @@ pub(super) struct Tree {
     answers: HashMap<Box<str>, Vec<usize>>,
     /// The entries with results, by the id of their call.
     results: HashMap<Box<str>, Vec<usize>>,
+    /// The first entry with a message, by its time and the hash of what it says.
+    said: HashMap<(i64, u64), usize>,
     /// Compactions whose summary was not read yet.
     compactions: Vec<Kept>,
     /// Where entries continue that follow the summary of a compaction.
@@ -39,12 +42,19 @@ pub(super) struct Chain {
 
 impl Tree {
     /// Adds an entry, and returns its position. An entry that is repeated, as in a resumed session,
-    /// is added once.
+    /// is added once; a session that continues another may repeat it under another id.
     pub(super) fn push(&mut self, mut entry: Entry) -> Option<usize> {
         if self.places.contains_key(&entry.uuid) {
             return None;
         }
         let index = self.entries.len();
+        if let Some(said) = said(&entry) {
+            let first = *self.said.entry(said).or_insert(index);
+            if first < index && self.entries[first].session != entry.session {
+                self.places.insert(entry.uuid, first);
+                return None;
+            }
+        }
         if entry.uuid.is_empty() {
             entry.uuid = format!("#{index}").into();
         }
@@ -65,6 +75,22 @@ impl Tree {
         for call in &entry.results {
             self.results.entry(call.clone()).or_default().push(index);
         }
+    }
+
+    /// Returns whether an entry of this answer was read.
+    pub(super) fn has_answer(&self, answer: &str) -> bool {
+        self.answers.contains_key(answer)
+    }
+
+    /// Returns whether an entry repeats one that was read, under its own id or another.
+    pub(super) fn is_repeated(&self, entry: &Entry) -> bool {
+        let same = |index: &usize| same_content(&self.entries[*index], entry);
+        let answer = entry.answer.as_ref().and_then(|answer| self.answers.get(&answer.id));
+        self.places.contains_key(&entry.uuid)
+            || match said(entry) {
+                Some(said) => self.said.contains_key(&said),
+                None => answer.is_some_and(|members| members.iter().any(same)),
+            }
     }
 
     /// Returns the entries of an answer in the order of the log, each content once: a session that
@@ -296,6 +322,23 @@ impl Tree {
             }
         }
     }
+}
+
+/// Returns the time of an entry with a message, and the hash of what it says.
+fn said(entry: &Entry) -> Option<(i64, u64)> {
+    let time = entry.time.filter(|_| !entry.aside)?;
+    let Body::Message(message) = &entry.body else { return None };
+    let mut hasher = DefaultHasher::new();
+    entry.answer.as_ref().map(|answer| &answer.id).hash(&mut hasher);
+    (&entry.calls, &entry.results).hash(&mut hasher);
+    for part in &message.parts {
+        part.kind.hash(&mut hasher);
+        match part.content.as_text() {
+            Some(text) => text.hash(&mut hasher),
+            None => part.attributes.len().hash(&mut hasher),
+        }
+    }
+    Some((time, hasher.finish()))
 }
 
 /// Returns whether two entries of an answer have the same content.

@@ -39,8 +39,16 @@ pub(crate) struct ClaudeCode {
     sent_thinking: Thinking,
     /// With how many tokens a call thought last.
     thinking_tokens: Option<u64>,
+    /// Calls whose results the program leaves out of the requests from the next answer on.
+    clears_next: Vec<Box<str>>,
+    /// Those whose results the request of the answer that was begun leaves out.
+    clears: Vec<Box<str>>,
     /// The name of the last answer, if the log does not name it.
     unnamed: Option<Box<str>>,
+    /// Whether the user said something since the last entry of an answer.
+    was_asked: bool,
+    /// An id that the log gives to every answer, and what the newest of them is called instead.
+    renamed: Option<(Box<str>, Box<str>)>,
     /// Whether the log is that of a subagent, whose entries are all aside.
     of_subagent: bool,
 }
@@ -115,6 +123,7 @@ impl ClaudeCode {
         if !entry.aside && entry.is_message() {
             session.state.look_at(entry.time);
             self.name_answer(&mut entry);
+            self.tell_apart(&mut entry);
             if entry.sets_thinking() {
                 self.knows_thinking |= entry.thinking.is_some();
                 self.thinking = entry.thinking.unwrap_or(Thinking::Off);
@@ -131,12 +140,14 @@ impl ClaudeCode {
             self.close(session)?;
             self.open = Some(answer);
             self.sent_thinking = self.thinking;
+            self.clears.append(&mut self.clears_next);
         }
         if entry.is_boundary && !entry.aside {
             self.close(session)?;
         }
-        if entry.clears_results && !entry.aside {
+        if let Some(calls) = entry.cleared.take().filter(|_| !entry.aside) {
             session.state.find("results_cleared");
+            self.clears_next.extend(calls);
         }
         let (is_main, is_summary) = (!entry.aside, entry.is_summary);
         let turns = entry.is_prompt();
@@ -157,6 +168,25 @@ impl ClaudeCode {
         let position = self.tree.entries.len();
         let name = self.unnamed.get_or_insert_with(|| format!("answer at {position}").into());
         answer.id = name.clone();
+    }
+
+    /// Gives an answer another name if its id is that of an answer before the newest prompt, unless it
+    /// repeats that: some proxies give the same id to every answer.
+    fn tell_apart(&mut self, entry: &mut Entry) {
+        if entry.is_prompt() {
+            self.was_asked = true;
+        }
+        let position = self.tree.entries.len();
+        let Some(answer) = &entry.answer else { return };
+        let is_known = self.tree.has_answer(&answer.id);
+        if std::mem::take(&mut self.was_asked) && is_known && !self.tree.is_repeated(entry) {
+            let name = format!("{} at {position}", answer.id).into();
+            self.renamed = Some((answer.id.clone(), name));
+        }
+        let renamed = self.renamed.as_ref().filter(|(id, _)| *id == answer.id);
+        if let (Some((_, name)), Some(answer)) = (renamed, &mut entry.answer) {
+            answer.id = name.clone();
+        }
     }
 
     /// Turns to another past at once, if a summary or a prompt has one: the user rewound or cleared
@@ -214,6 +244,7 @@ impl ClaudeCode {
             chain = self.tree.chain(first);
         }
         let sent_at = self.place(&chain, session)?;
+        session.clear_results(&std::mem::take(&mut self.clears));
         let answers: Vec<&Answer> =
             members.iter().filter_map(|index| self.tree.entries[*index].answer.as_ref()).collect();
         let model = answers.iter().find_map(|answer| answer.model.clone());

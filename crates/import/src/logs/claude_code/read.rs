@@ -37,8 +37,8 @@ pub(crate) struct Entry {
     pub(super) is_boundary: bool,
     /// Whether it is the summary.
     pub(super) is_summary: bool,
-    /// Whether the program left old results out of the requests that follow.
-    pub(super) clears_results: bool,
+    /// The calls whose results the program left out of the requests that follow, if it did.
+    pub(super) cleared: Option<Vec<Box<str>>>,
     pub(super) time: Option<i64>,
     /// What the log says about thinking in the calls that serve this prompt: its settings, or that
     /// it is off.
@@ -230,7 +230,8 @@ pub(crate) fn read(value: Value) -> Result<Line, ImportErrorKind> {
         is_context: flag("isMeta") || flag("isCompactSummary"),
         is_boundary,
         is_summary: flag("isCompactSummary"),
-        clears_results: fields.text("subtype") == Some("microcompact_boundary"),
+        cleared: (fields.text("subtype") == Some("microcompact_boundary"))
+            .then(|| cleared_calls(&fields.0)),
         time: fields.0.get("timestamp").and_then(time::read),
         thinking: fields.0.get("thinkingMetadata").and_then(Thinking::read),
         answer: None,
@@ -282,6 +283,15 @@ fn read_message(fields: &mut Fields, entry: &mut Entry) -> Result<(), ImportErro
     }
     entry.body = Body::Message(read);
     Ok(())
+}
+
+/// Returns the calls whose results are left out from here on. Streams use another spelling.
+fn cleared_calls(entry: &Object) -> Vec<Box<str>> {
+    let about = entry.get("microcompactMetadata").or_else(|| entry.get("microcompact_metadata"));
+    let ids = about.and_then(|about| {
+        about.get("compactedToolIds").or_else(|| about.get("compacted_tool_ids"))?.as_array()
+    });
+    ids.into_iter().flatten().filter_map(|id| Some(id.as_str()?.into())).collect()
 }
 
 /// Returns whether a message has no content, so that it could not be sent.
