@@ -8,6 +8,7 @@ use contextree_provider::Provider;
 use contextree_provider::read::provider_of_answer;
 
 use crate::format::Format;
+use crate::logs::otel::is_dialect;
 use crate::logs::requests::exchange::{entries_of, request_in};
 
 /// The number of entries after which the best guess is used.
@@ -137,6 +138,10 @@ fn guess_object(value: &Value) -> Option<Guess> {
     }
     if is_trajectory(value) {
         return sure(Format::SweAgent);
+    }
+    // Gemini CLI lists the prompts of all its sessions like this.
+    if has("messageId") && text("message").is_some() {
+        return None;
     }
     if ["sessionId", "parentUuid", "leafUuid", "parent_tool_use_id"].into_iter().any(has)
         || (has("session_id") && has("type"))
@@ -295,7 +300,7 @@ fn is_trajectory(value: &Value) -> bool {
 }
 
 fn is_otel(value: &Value) -> bool {
-    let named = |name: &str| name.starts_with("gen_ai.");
+    let named = |name: &str| name.starts_with("gen_ai.") || is_dialect(name);
     let has = |object: &Value| match object {
         Value::Object(object) => object.keys().any(named),
         Value::Array(list) => {

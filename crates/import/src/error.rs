@@ -94,7 +94,7 @@ impl ImportError {
     pub fn hint(&self) -> Option<&'static str> {
         match &self.kind {
             ImportErrorKind::UnknownFormat { keys } => Some(match looks_like(keys) {
-                Some(_) => "write each row as `{\"messages\":[{\"role\":…,\"content\":…},…]}`",
+                Some((_, hint)) => hint,
                 None => "name the format explicitly",
             }),
             ImportErrorKind::Shape { .. } | ImportErrorKind::Empty { .. } => {
@@ -132,7 +132,7 @@ impl fmt::Display for ImportError {
             ImportErrorKind::UnknownFormat { keys } => {
                 formatter.write_str("unknown format")?;
                 match looks_like(keys) {
-                    Some(name) => write!(formatter, "; this looks like {name}"),
+                    Some((name, _)) => write!(formatter, "; this looks like {name}"),
                     None if keys.is_empty() => Ok(()),
                     None => {
                         write!(formatter, "; the first entry has the keys `{}`", keys.join("`, `"))
@@ -165,13 +165,24 @@ impl fmt::Display for ImportError {
 
 impl std::error::Error for ImportError {}
 
-/// Returns the common name of data sets with these keys, which are not conversations.
-fn looks_like(keys: &[String]) -> Option<&'static str> {
+/// Returns the common name of documents with these keys, which are not read, and what to do.
+fn looks_like(keys: &[String]) -> Option<(&'static str, &'static str)> {
+    const ROWS: &str = "write each row as `{\"messages\":[{\"role\":…,\"content\":…},…]}`";
+    const LIST: &str = "write it as `{\"messages\":[{\"role\":…,\"content\":…},…]}`";
     let has = |name: &str| keys.iter().any(|key| key == name);
-    if has("instruction") && has("output") {
-        return Some("an instruction data set (Alpaca)");
-    }
-    (has("prompt") && has("completion")).then_some("a data set of prompts and completions")
+    let is_event = has("source") && (has("action") || has("observation"));
+    let known = [
+        (has("instruction") && has("output"), "an instruction data set (Alpaca)", ROWS),
+        (has("prompt") && has("completion"), "a data set of prompts and completions", ROWS),
+        (has("schema_version") && has("steps"), "a trajectory of Harbor (ATIF)", LIST),
+        (is_event || (has("history") && keys.len() < 8), "a session of OpenHands", LIST),
+        (
+            has("sessionId") && has("messageId"),
+            "the list of prompts of Gemini CLI, which has no answers",
+            "import the session itself: Gemini CLI keeps it in `chats`, beside this file",
+        ),
+    ];
+    known.into_iter().find(|(is, ..)| *is).map(|(_, name, hint)| (name, hint))
 }
 
 impl From<CallError> for ImportErrorKind {

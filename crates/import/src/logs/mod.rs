@@ -7,7 +7,7 @@ mod flat;
 mod gemini_cli;
 mod langchain;
 mod messages;
-mod otel;
+pub(crate) mod otel;
 mod pi;
 mod plain_chat;
 pub(crate) mod requests;

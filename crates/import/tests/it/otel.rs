@@ -176,3 +176,24 @@ fn events_with_one_message_each_form_calls() {
     let export = format!(r#"{{"resourceLogs":[{{"scopeLogs":[{{"logRecords":[{record}]}}]}}]}}"#);
     check(&export, &["user: Q1"]);
 }
+
+#[test]
+fn messages_whose_fields_are_attributes_are_read() {
+    let span = |attributes: &str| {
+        format!(r#"{{"traceId":"t","startTimeUnixNano":"1","attributes":{{{attributes}}}}}"#)
+    };
+    let openllmetry = span(
+        r#""gen_ai.system":"OpenAI","gen_ai.request.model":"gpt-4o","gen_ai.prompt.0.role":"user","gen_ai.prompt.0.content":"Rain?","gen_ai.prompt.1.role":"assistant","gen_ai.prompt.1.tool_calls.0.id":"c1","gen_ai.prompt.1.tool_calls.0.name":"w","gen_ai.prompt.1.tool_calls.0.arguments":"{}","gen_ai.prompt.2.role":"tool","gen_ai.prompt.2.tool_call_id":"c1","gen_ai.prompt.2.content":"rain","gen_ai.completion.0.role":"assistant","gen_ai.completion.0.content":"Yes","gen_ai.usage.prompt_tokens":10"#,
+    );
+    let openinference = span(
+        r#""openinference.span.kind":"LLM","llm.model_name":"gpt-4o","llm.input_messages.0.message.role":"user","llm.input_messages.0.message.contents.0.message_content.type":"text","llm.input_messages.0.message.contents.0.message_content.text":"Rain?","llm.input_messages.1.message.role":"assistant","llm.input_messages.1.message.tool_calls.0.tool_call.id":"c1","llm.input_messages.1.message.tool_calls.0.tool_call.function.name":"w","llm.input_messages.1.message.tool_calls.0.tool_call.function.arguments":"{}","llm.input_messages.2.message.role":"tool","llm.input_messages.2.message.tool_call_id":"c1","llm.input_messages.2.message.content":"rain","llm.output_messages.0.message.role":"assistant","llm.output_messages.0.message.content":"Yes","llm.token_count.prompt":10"#,
+    );
+    let expected = ["user: Rain?", "assistant: [c1 w {}]", "tool c1: rain", "assistant: Yes"];
+    for span in [openllmetry, openinference] {
+        let imported = import(span.as_bytes(), Format::Auto, ImportOptions::default()).unwrap();
+        assert_eq!(imported.report.format, Some(Format::OTel));
+        assert_eq!(said(&imported), expected);
+        let attempt = &imported.context.attempts()[0];
+        assert_eq!((&*attempt.model, attempt.token_in), ("gpt-4o", Some(10)));
+    }
+}

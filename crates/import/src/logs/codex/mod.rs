@@ -25,8 +25,8 @@ pub(crate) struct Codex {
     sent_at: Option<i64>,
     /// When the last item of the model was written.
     answered_at: Option<i64>,
-    /// The total of the last count of tokens. Some counts are repeated.
-    counted: Option<u64>,
+    /// The last count of tokens. Some counts are repeated.
+    counted: Option<Tokens>,
     /// The session metadata and the instructions.
     meta: Vec<NewNode>,
     /// The settings of the open turn.
@@ -155,8 +155,12 @@ impl Codex {
 
     /// Records what was billed for the call that was begun last.
     fn count(&mut self, tokens: &Tokens, session: &mut Session<'_>) -> Result<(), ImportErrorKind> {
-        let is_repeated = self.counted.is_some() && self.counted == tokens.total;
-        self.counted = tokens.total;
+        // Without a total, only a count of the same numbers can be a repetition.
+        let is_repeated = self.counted.is_some_and(|before| match tokens.total {
+            Some(total) => before.total == Some(total),
+            None => before == *tokens,
+        });
+        self.counted = Some(*tokens);
         self.flush(session)?;
         if is_repeated {
             return Ok(());

@@ -39,7 +39,7 @@ pub(super) enum Step {
 }
 
 /// What was billed for a call.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tokens {
     pub(super) input: Option<u64>,
     pub(super) cached: Option<u64>,

@@ -68,7 +68,7 @@ pub(super) fn read_call(mut fields: Fields) -> Result<Call, Shape> {
 /// that most use.
 fn provider_of(fields: &Fields) -> Provider {
     let name = fields.text("gen_ai.provider.name").or_else(|| fields.text("gen_ai.system"));
-    match name.unwrap_or_default() {
+    match &*name.unwrap_or_default().to_lowercase() {
         "anthropic" => Provider::Anthropic,
         name if name.contains("gemini") || name.contains("vertex") || name.starts_with("gcp") => {
             Provider::Gemini

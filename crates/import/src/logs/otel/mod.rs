@@ -6,7 +6,10 @@
 //! 2. [`messages`] reads calls and their messages. Events of the first conventions have one message
 //!    each; together they form a call;
 //! 3. a call without new messages adds nothing.
+//!
+//! [`dialects`] translates the names of other conventions.
 
+mod dialects;
 mod messages;
 mod records;
 
@@ -21,6 +24,7 @@ use super::Log;
 use crate::error::ImportErrorKind;
 use crate::fingerprint::Fingerprint;
 use crate::session::{CallInfo, Session, settings_node};
+pub(crate) use dialects::is_dialect;
 use messages::{Call, read_call, read_message};
 use records::{Record, What};
 

@@ -6,6 +6,7 @@ use contextree_json::{Object, Value};
 use contextree_provider::read::{Fields, Shape};
 
 use super::Times;
+use super::dialects::{is_dialect, translated};
 
 /// A span, an event or a message.
 pub(super) struct Record {
@@ -290,16 +291,17 @@ fn take_list(value: Value, name: &str) -> Vec<Value> {
 
 /// Returns the attributes of a span in any encoding. Without any, its fields are used.
 fn attributes(fields: &mut Fields) -> Object {
-    match fields.take("attributes") {
+    let attributes = match fields.take("attributes") {
         Some(Value::Object(attributes)) => attributes,
         Some(Value::Array(list)) => list.iter().filter_map(pair).collect(),
-        _ if fields.0.keys().any(|name| name.starts_with("gen_ai."))
+        _ if fields.0.keys().any(|name| name.starts_with("gen_ai.") || is_dialect(name))
             || fields.0.contains_key("event.name") =>
         {
             fields.0.clone()
         }
         _ => Object::new(),
-    }
+    };
+    translated(attributes)
 }
 
 fn pair(entry: &Value) -> Option<(String, Value)> {

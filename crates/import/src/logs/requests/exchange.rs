@@ -2,7 +2,7 @@
 //! `{"request":…,"response":…}`, with or without HTTP around the bodies, and HAR files.
 
 use contextree_json::{Object, Value, parse};
-use contextree_provider::read::Fields;
+use contextree_provider::read::{Fields, provider_of_answer};
 use contextree_provider::{KeyOrder, Provider, StreamCollector, StreamError};
 
 use crate::time::{read as read_time, time_of};
@@ -47,12 +47,38 @@ const BODIES: [&str; 4] = ["body", "json", "data", "payload"];
 /// Returns whether an object is a wrapper: it has a request, which is an object, or JSON as text.
 pub(crate) fn is_exchange(object: &Object) -> bool {
     SIDES.iter().any(|(request, _)| object.get(request).is_some_and(|it| body_of(it).is_some()))
+        || has_response(object)
         || object.get("log").is_some_and(|log| log.get("entries").is_some())
 }
 
 /// Returns the request in a wrapper.
 pub(crate) fn request_in(object: &Object) -> Option<Value> {
-    SIDES.iter().find_map(|(request, _)| body_of(object.get(request)?))
+    let side = SIDES.iter().find_map(|(request, _)| body_of(object.get(request)?));
+    side.or_else(|| has_response(object).then(|| Value::Object(without_response(object))))
+}
+
+/// Returns whether an object is a request that has its response among its fields, as LiteLLM writes
+/// them.
+pub(super) fn has_response(object: &Object) -> bool {
+    ["messages", "contents", "input"].into_iter().any(|name| object.contains_key(name))
+        && object.get("response").is_some_and(|it| provider_of_answer(it).is_some())
+}
+
+/// Fields that such a log adds to a request.
+const ADDED: [&str; 8] = [
+    "response",
+    "startTime",
+    "endTime",
+    "start_time",
+    "end_time",
+    "completionStartTime",
+    "timestamp",
+    "response_time",
+];
+
+fn without_response(object: &Object) -> Object {
+    let own = object.iter().filter(|(name, _)| !ADDED.contains(name));
+    own.map(|(name, value)| (name, value.clone())).collect()
 }
 
 /// Returns where the request is in a wrapper, unless it is a text.
@@ -110,8 +136,11 @@ fn is_wrapped(value: &Value) -> bool {
 }
 
 fn exchange(provider: Provider, mut object: Object, at: &str) -> Option<Exchange> {
-    let (name, other) =
-        SIDES.iter().find(|(name, _)| object.get(name).is_some_and(|it| body_of(it).is_some()))?;
+    let side =
+        SIDES.iter().find(|(name, _)| object.get(name).is_some_and(|it| body_of(it).is_some()));
+    let Some((name, other)) = side else {
+        return has_response(&object).then(|| beside(provider, &object, at));
+    };
     let outer = object.remove(name)?;
     let request = body_of(&outer)?;
     let (order, path) = match place_of(&outer)? {
@@ -127,6 +156,8 @@ fn exchange(provider: Provider, mut object: Object, at: &str) -> Option<Exchange
     let ended_at = named(&["ended_at", "end_time", "endTime", "completed_at"])
         .or_else(|| answer.as_ref().and_then(time))
         .or_else(|| Some(started_at? + duration(&object)?));
+    // Where only the answer has a time, the call is not known to have taken any.
+    let started_at = started_at.or(ended_at);
     let error = object.get("error").filter(|error| !error.is_null());
     let outcome = match (answer, error) {
         (Some(answer), _) => outcome_of(provider, &answer),
@@ -135,6 +166,22 @@ fn exchange(provider: Provider, mut object: Object, at: &str) -> Option<Exchange
     };
     let is_call = is_call(&outer);
     Some(Exchange { request, order, path, is_call, outcome, started_at, ended_at })
+}
+
+/// Returns a request that has its response among its fields.
+fn beside(provider: Provider, object: &Object, at: &str) -> Exchange {
+    let named = |names: &[&str]| names.iter().find_map(|name| read_time(object.get(name)?));
+    let ended_at = named(&["endTime", "end_time"]);
+    let answer = object.get("response").cloned().unwrap_or_default();
+    Exchange {
+        request: Value::Object(without_response(object)),
+        order: None,
+        path: at.to_owned(),
+        is_call: true,
+        outcome: outcome_of(provider, &answer),
+        started_at: named(&["startTime", "start_time"]).or_else(|| time_of(object)).or(ended_at),
+        ended_at,
+    }
 }
 
 /// Returns how long a request took, in nanoseconds.

@@ -3,7 +3,7 @@
 use contextree_json::{Object, Value};
 use contextree_provider::KeyOrder;
 
-use super::exchange::{entries_of, is_exchange, path_in};
+use super::exchange::{entries_of, has_response, is_exchange, path_in};
 use crate::format::Format;
 
 /// The orders of keys in the requests of an entry, each with the place of the request.
@@ -46,7 +46,7 @@ fn places_in(entry: &Value) -> Vec<String> {
 }
 
 fn add_places(object: &Object, at: &str, places: &mut Vec<String>) {
-    if is_exchange(object) {
+    if is_exchange(object) && !has_response(object) {
         match entries_of(object) {
             Some(entries) => {
                 for (index, entry) in entries.iter().enumerate() {
