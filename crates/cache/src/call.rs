@@ -66,8 +66,8 @@ pub struct Mark {
 pub struct Billed {
     /// The whole request, whether it was cached or not.
     pub input: u64,
-    /// The part of the request that was read from the cache.
-    pub cached: u64,
+    /// The part of the request that was read from the cache; `None` if the bill does not say.
+    pub cached: Option<u64>,
     /// The part of the request that was written to the cache.
     pub written: Option<u64>,
     /// Of these, the tokens that stay for an hour.

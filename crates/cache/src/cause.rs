@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use contextree_engine::{CommitReport, Pruned};
+use contextree_engine::{CLEARED, CommitReport, Pruned};
 use contextree_tree::diff::changed_fields;
 use contextree_tree::{Class, NodeRef, Region, TreeRef};
 
@@ -35,6 +35,8 @@ pub enum Cause {
         /// The name of the limit, if known: `max_tokens`.
         rule: Option<String>,
     },
+    /// The program that sent the request replaced the tool result with a placeholder.
+    ClearedByClient,
     /// The node was an empty container, removed with its last child.
     Cascaded,
     /// The node was removed by an operation.
@@ -65,7 +67,7 @@ impl Cause {
             Cause::Expired => "expired",
             Cause::ExpiredAlong => "expired_along",
             Cause::Pruned { .. } => "pruned",
-            Cause::Cleared { .. } => "cleared",
+            Cause::Cleared { .. } | Cause::ClearedByClient => "cleared",
             Cause::Cascaded => "cascaded",
             Cause::Removed => "removed",
             Cause::Gone => "gone",
@@ -91,6 +93,9 @@ impl Cause {
             }
             Cause::Pruned { .. } | Cause::Cleared { .. } => {
                 "prune in large steps: set `clear_at_least`, or raise the limit, so that it is reached less often"
+            }
+            Cause::ClearedByClient => {
+                "clear old results rarely and many at once: each time, everything after them is processed again"
             }
             Cause::Cascaded | Cause::Removed | Cause::Gone => {
                 "remove several nodes at once, when the cache has expired anyway"
@@ -121,6 +126,7 @@ impl fmt::Display for Cause {
             Cause::Cleared { limit, rule: None } => {
                 write!(formatter, "was cleared (limit {} of the policy)", limit + 1)
             }
+            Cause::ClearedByClient => formatter.write_str("was cleared by the program"),
             Cause::Pruned { limit, rule: None } => {
                 write!(formatter, "was pruned (limit {} of the policy)", limit + 1)
             }
@@ -187,8 +193,16 @@ impl<'a> Evidence<'a> {
                 let joined = (cause == Cause::Rewritten).then(|| self.joined(before, &sent));
                 joined.flatten().unwrap_or_else(|| found(before, cause))
             }
-            (Some(before), _) if self.newer.get(before).is_none() => {
-                found(before, self.gone(before))
+            (Some(before), after) if self.newer.get(before).is_none() => {
+                let placeholder = after.and_then(|after| self.newer.get(after));
+                let cleared = placeholder.and_then(|it| it.attribute(CLEARED)?.as_str());
+                let cause = match self.gone(before) {
+                    Cause::Removed | Cause::Gone if cleared == Some(before) => {
+                        Cause::ClearedByClient
+                    }
+                    cause => cause,
+                };
+                found(before, cause)
             }
             (_, Some(after)) if self.older.get(after).is_none() => found(after, Cause::Inserted),
             (Some(before), Some(after)) => {

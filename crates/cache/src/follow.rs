@@ -119,7 +119,9 @@ impl Follower {
         let report = difference.map(|difference| difference.report(&prompt, before, &self.rules));
         let billed = call.billed.as_ref();
         let logged = self.last.tokens();
-        self.inference.infer_prefix(call, is_first || self.has_switched, logged);
+        // A conversation that was replaced is sent with system text and tools of today.
+        let begins = is_first || self.has_switched || same <= preamble_spans(rendered);
+        self.inference.infer_prefix(call, begins, logged);
         let is_extended = report.as_ref().is_some_and(|report| report.broken.is_none());
         let last = self.history.steps.last();
         let grew = keeps_content && keeps_preamble;
@@ -145,7 +147,8 @@ impl Follower {
         let found = found.map(|found| left.map_or(found, |left| found.min(left)));
         let cached = match found {
             Some(cached) => cached,
-            None if is_first => billed.map_or(0, |billed| billed.cached),
+            // Nothing is known of what other conversations left in the cache, so this is no prediction.
+            None if is_first => billed.and_then(|billed| billed.cached).unwrap_or(0),
             None if has_expired && keeps_preamble => self.inference.surviving,
             // Tools and system text that the log lacks are still the same.
             None if keeps_preamble => self.inference.fixed(),
@@ -182,7 +185,7 @@ impl Follower {
             let known = self.entries.longest(chain, kept + 1, now_ns).unwrap_or(kept);
             let read = prompt.tokens_until(known).max(partial);
             let cached = if read > 0 { self.inference.tokens(read) } else { 0 };
-            return (cached > 0 && cached >= self.rules.min_tokens).then_some(cached);
+            return (cached > 0 && cached >= self.min_tokens()).then_some(cached);
         }
         let known = self.entries.longest(chain, 1, now_ns).unwrap_or(0);
         let first_of = |ids: &BTreeSet<&str>| {
@@ -190,7 +193,7 @@ impl Follower {
         };
         let outlook = Outlook::with(prompt.rendered(), call.evidence.newer, first_of);
         let least = CacheRules {
-            min_tokens: self.rules.min_tokens.saturating_sub(self.inference.prefix),
+            min_tokens: self.min_tokens().saturating_sub(self.inference.prefix),
             ..self.rules
         };
         let set = breakpoints(&prompt, &Outlook { known, ..outlook }, &least);
@@ -209,10 +212,14 @@ impl Follower {
         (found && known > 0).then(|| self.inference.tokens(prompt.tokens_until(known)))
     }
 
+    /// Returns the shortest prefix that is cached; zero if the size of the request is not known.
+    fn min_tokens(&self) -> u64 {
+        if self.inference.lacks_size { 0 } else { self.rules.min_tokens }
+    }
+
     /// Returns the tokens of tools and system text that are in the request.
     fn preamble(&self, rendered: &Rendered<'_>) -> u64 {
-        let spans = rendered.spans().partition_point(|span| span.slot.list != List::Messages);
-        self.last.until.get(spans).copied().unwrap_or_default()
+        self.last.until.get(preamble_spans(rendered)).copied().unwrap_or_default()
     }
 
     /// Returns where the breakpoints of a request are, as numbers of spans.
@@ -225,7 +232,7 @@ impl Follower {
         let automatic = self.rules.own_tail.then_some(end);
         let is_long_enough = |spans: &usize| {
             let tokens = self.last.until.get(*spans).copied().unwrap_or_default();
-            self.inference.tokens(tokens) >= self.rules.min_tokens
+            self.inference.tokens(tokens) >= self.min_tokens()
         };
         marks.iter().filter_map(place).chain(automatic).filter(is_long_enough).collect()
     }
@@ -258,7 +265,7 @@ impl Follower {
             let survives = !self.history.steps.is_empty() || self.rules.compares_tokens();
             if is_cold {
                 self.inference.infer_shared(billed, preamble, survives);
-            } else if has_none && billed.cached > 0 {
+            } else if has_none && billed.cached.is_some_and(|cached| cached > 0) {
                 // The conversation was replaced. What was read is the part before it.
                 self.inference.infer_shared(billed, preamble, false);
             }
@@ -287,7 +294,7 @@ impl Follower {
             report: report.as_ref(),
             seen,
             is_unmarked,
-            min_tokens: self.rules.min_tokens,
+            min_tokens: self.min_tokens(),
         };
         let before = last.and_then(|step| step.billed.as_ref());
         let place = |read: u64| self.place(&call.request, read, (tokens, billed.as_ref()));
@@ -301,6 +308,7 @@ impl Follower {
             cached,
             inferred: Inferred {
                 prefix: self.inference.prefix,
+                lacks_prefix: self.inference.lacks_size,
                 reasoning: self.last.unseen(),
                 cleared: self.inference.cleared,
                 cached: if last.is_none() { cached } else { 0 },
@@ -345,4 +353,9 @@ impl Follower {
     pub fn finish(self) -> History {
         self.history
     }
+}
+
+/// Returns the number of spans of tools and system text, which precede the messages.
+fn preamble_spans(rendered: &Rendered<'_>) -> usize {
+    rendered.spans().partition_point(|span| span.slot.list != List::Messages)
 }

@@ -36,6 +36,8 @@ pub struct Step {
 pub struct Inferred {
     /// System text, tools, and what else precedes the first logged message.
     pub prefix: u64,
+    /// Whether that is missing, and no bill tells its size: the request is larger than estimated.
+    pub lacks_prefix: bool,
     /// Reasoning that was returned without its text.
     pub reasoning: u64,
     /// Logged content that the request leaves out: requests became shorter without a trace in the
@@ -71,15 +73,25 @@ pub struct Agreement {
     pub calls: u64,
     /// Tokens of their requests, as billed.
     pub tokens: u64,
+    /// What was read from the cache; `None` if no bill says so.
+    pub reading: Option<Reading>,
+    /// How much the estimate grew from each billed call to the next, and how much the bill did;
+    /// without the calls whose request does not extend the previous one.
+    pub growth: Growth,
+}
+
+/// What was read from the cache by the bills that say so, and what is predicted for the same calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Reading {
+    /// Tokens of the requests, as billed.
+    pub tokens: u64,
     /// Of these, tokens that were read from the cache.
     pub cached: u64,
     /// Tokens of the same requests, as estimated.
     pub predicted_tokens: u64,
     /// Of these, tokens that can be read from the cache.
     pub predicted_cached: u64,
-    /// How much the estimate grew from each billed call to the next, and how much the bill did;
-    /// without the calls whose request does not extend the previous one.
-    pub growth: Growth,
 }
 
 /// The growth of requests.
@@ -113,9 +125,13 @@ impl History {
             let sums = self.billed.get_or_insert_default();
             sums.calls += 1;
             sums.tokens += billed.input;
-            sums.cached += billed.cached;
-            sums.predicted_tokens += step.tokens;
-            sums.predicted_cached += step.cached;
+            if let Some(cached) = billed.cached {
+                let reading = sums.reading.get_or_insert_default();
+                reading.tokens += billed.input;
+                reading.cached += cached;
+                reading.predicted_tokens += step.tokens;
+                reading.predicted_cached += step.cached;
+            }
             let last = self.steps.last();
             let is_extended = step.report.as_ref().is_some_and(|report| report.broken.is_none());
             if let Some((last, before)) = last.and_then(|last| Some((last, last.billed.as_ref()?)))

@@ -17,6 +17,8 @@ pub(crate) struct Inference {
     /// Tokens of logged content that were left out of the request: agents clear old results
     /// without a trace in the log.
     pub(crate) cleared: u64,
+    /// Whether the request is incomplete and no bill has told the size of what it lacks.
+    pub(crate) lacks_size: bool,
     /// Whether bills leave out what was written: a call read what its predecessor had not written.
     hides_writes: bool,
 }
@@ -32,14 +34,22 @@ impl Inference {
         if self.shared > 0 { self.shared.min(self.prefix) } else { self.prefix }
     }
 
-    /// Infers the size of what an incomplete request lacks, from the first bill. `logged` are the
+    /// Infers the size of what an incomplete request lacks, from the first bill of a conversation:
+    /// `begins` is whether the request shares no message with the one before it. `logged` are the
     /// tokens of its spans.
-    pub(crate) fn infer_prefix(&mut self, call: &Call<'_>, is_first: bool, logged: u64) {
+    pub(crate) fn infer_prefix(&mut self, call: &Call<'_>, begins: bool, logged: u64) {
         if call.is_complete {
             self.prefix = 0;
-        } else if is_first {
-            let billed = call.billed.as_ref().map_or(0, |billed| billed.input);
-            self.prefix = billed.saturating_sub(logged);
+            self.lacks_size = false;
+            return;
+        }
+        match &call.billed {
+            Some(billed) if begins || self.lacks_size => {
+                self.prefix = billed.input.saturating_sub(logged);
+                self.lacks_size = false;
+            }
+            None if begins && self.prefix == 0 => self.lacks_size = true,
+            _ => {}
         }
     }
 
@@ -62,7 +72,8 @@ impl Inference {
         let expected = (before.input + tokens).saturating_sub(last.tokens);
         let is_shorter = billed.input + slack(before.input) < before.input.min(expected);
         if is_shorter {
-            self.cleared += expected - billed.input;
+            // An estimate that was too low stays so, but does not get lower than the bill by this.
+            self.cleared += (expected - billed.input).min(tokens.saturating_sub(billed.input));
         }
         is_shorter
     }
@@ -71,12 +82,13 @@ impl Inference {
     /// own. `preamble` are the tokens of tools and system text in the request. `survives` says
     /// whether a pause leaves it in the cache, too.
     pub(crate) fn infer_shared(&mut self, billed: &Billed, preamble: u64, survives: bool) {
+        let Some(cached) = billed.cached else { return };
         // More than tools and system text is an entry that lived longer than promised. The limit is
         // generous, because the sizes are estimates.
-        if billed.cached <= (self.prefix + preamble) * 5 / 4 {
-            self.shared = billed.cached;
+        if cached <= (self.prefix + preamble) * 5 / 4 {
+            self.shared = cached;
             if survives {
-                self.surviving = billed.cached;
+                self.surviving = cached;
             }
         }
     }
@@ -86,7 +98,8 @@ impl Inference {
     pub(crate) fn learn_writes(&mut self, last: Option<&Step>, billed: Option<&Billed>) {
         let before = last.and_then(|last| last.billed.as_ref());
         if let Some((before, billed)) = before.zip(billed).filter(|(it, _)| it.written == Some(0)) {
-            self.hides_writes |= billed.cached > before.cached + slack(before.input);
+            let read = billed.cached.zip(before.cached);
+            self.hides_writes |= read.is_some_and(|(now, then)| now > then + slack(before.input));
         }
     }
 
@@ -98,7 +111,7 @@ impl Inference {
         if self.hides_writes && billed.written == Some(0) {
             return None;
         }
-        let kept = (billed.cached + billed.written?).min(billed.input);
+        let kept = (billed.cached? + billed.written?).min(billed.input);
         // Estimates are on another scale than bills.
         let scaled = u128::from(last.tokens) * u128::from(kept) / u128::from(billed.input);
         u64::try_from(scaled).ok()

@@ -52,7 +52,7 @@ pub use call::{Billed, Call, Diagnosis, Mark};
 pub use cause::{Cause, Evidence};
 pub use contextree_provider::Span;
 pub use follow::Follower;
-pub use history::{Agreement, Growth, History, Inferred, Step};
+pub use history::{Agreement, Growth, History, Inferred, Reading, Step};
 pub use miss::{Miss, MissReason, Place, ReasonTotal};
 pub use outlook::Outlook;
 pub use prices::{Price, PriceError, Prices};

@@ -46,7 +46,8 @@ pub enum MissReason {
     },
     /// The provider dropped the reasoning of earlier turns, because the user said something new.
     ReasoningDropped,
-    /// The request became shorter, although the log shows no change: the agent cleared content.
+    /// The agent cleared old content: its log says so, or the request became shorter although the log
+    /// shows no change.
     Cleared,
     /// The previous request was too short to be cached.
     BelowMinimum,
@@ -221,10 +222,11 @@ impl Ruled<'_> {
     ) -> Option<Miss> {
         let predicted = self.before.saturating_sub(self.cached);
         let reason = self.reason(predicted);
-        let (Some(before), Some(after)) = (before, after) else {
+        let read = after.and_then(|after| after.cached);
+        let (Some(before), Some(read)) = (before, read) else {
             return Some(Miss { reason: reason?, predicted, billed: None });
         };
-        let billed = before.input.saturating_sub(after.cached);
+        let billed = before.input.saturating_sub(read);
         let slack = slack(before.input);
         // What the rules explain, as a share of the bill: estimates are on another scale.
         let explained = match (&reason, u128::from(self.before)) {
@@ -235,7 +237,7 @@ impl Ruled<'_> {
             let predicted = if reason.is_some() { predicted } else { 0 };
             let reason = match self.seen.has_cleared {
                 true => MissReason::Cleared,
-                false => MissReason::Unexplained { place: place(after.cached) },
+                false => MissReason::Unexplained { place: place(read) },
             };
             return Some(Miss { reason, predicted, billed: Some(billed) });
         }
@@ -260,6 +262,7 @@ impl Ruled<'_> {
         if let Some(broken) = broken.filter(|broken| !is_harmless(broken)) {
             return Some(match &broken.cause {
                 Cause::Moved => MissReason::Moved,
+                Cause::ClearedByClient => MissReason::Cleared,
                 _ => MissReason::Changed(broken.reason),
             });
         }

@@ -111,7 +111,8 @@ impl Price {
             Some(billed) => {
                 let written = billed.written.unwrap_or(0);
                 let hour = billed.written_hour.unwrap_or(0).min(written);
-                (billed.input, billed.cached, written, hour, billed.output.unwrap_or(0))
+                let cached = billed.cached.unwrap_or(step.cached).min(billed.input);
+                (billed.input, cached, written, hour, billed.output.unwrap_or(0))
             }
             None => {
                 let new = step.tokens.saturating_sub(step.cached);

@@ -104,7 +104,13 @@ fn rules_of(model: &str) -> CacheRules {
 
 fn bill(input: u64, cached: u64) -> Option<Billed> {
     let written = Some(input - cached);
-    Some(Billed { input, cached, written, written_hour: Some(0), ..Billed::default() })
+    Some(Billed {
+        input,
+        cached: Some(cached),
+        written,
+        written_hour: Some(0),
+        ..Billed::default()
+    })
 }
 
 fn for_an_hour(billed: Option<Billed>) -> Option<Billed> {
@@ -372,7 +378,8 @@ fn reasons_are_summed_up_as_billed() {
     // The second time, the provider kept the entry longer than it promises.
     assert_eq!(reasons, [("expired", 2, 6000), ("unexplained", 1, 4020)]);
     let billed = history.billed.unwrap();
-    assert_eq!((billed.calls, billed.tokens, billed.cached), (4, 24_060, 8010));
+    let read = billed.reading.unwrap();
+    assert_eq!((billed.calls, billed.tokens, read.cached), (4, 24_060, 8010));
 }
 
 #[test]
@@ -410,4 +417,51 @@ fn bills_that_leave_out_what_was_written_are_not_taken_at_their_word() {
     let step = calls.say("assistant", "c").say("user", "d").call(MINUTE, unwritten(20_200, 20_000));
     assert!(step.cached > 20_000, "{}", step.cached);
     assert_eq!(word(&step), None);
+}
+
+#[test]
+fn what_a_log_lacks_is_inferred_again_when_the_conversation_begins_again() {
+    let mut calls = Calls::logged("claude-opus-4-8");
+    calls.say("user", "hello").call(0, bill(20_000, 15_000));
+    calls.policy.limits = vec![Limit::Total { measure: MeasureName::Nodes, max: 1 }];
+    let anew = calls.say("user", "so far").call(MINUTE, bill(30_000, 15_000));
+    assert_eq!(anew.tokens, 30_000, "the system text may be another one");
+    let next = calls.say("user", "well").call(MINUTE, None);
+    assert!(next.tokens > 29_900, "{}", next.tokens);
+}
+
+#[test]
+fn clearing_never_takes_an_estimate_below_the_bill() {
+    let mut calls = Calls::logged("claude-opus-4-5");
+    calls.say("user", "hello").call(0, bill(60_000, 0));
+    // The estimate does not know of most of what this call sent.
+    calls.say("assistant", "hello").call(MINUTE, bill(90_000, 60_000));
+    let step = calls.say("user", "well").call(MINUTE, bill(70_000, 60_000));
+    assert_eq!(word(&step), Some("content_cleared"));
+    assert_eq!(step.inferred.cleared, 0);
+    let step = calls.say("user", "now").call(MINUTE, bill(40_000, 30_000));
+    assert_eq!(step.tokens, 40_000);
+}
+
+#[test]
+fn bills_that_do_not_say_what_was_cached_tell_the_size() {
+    let mut calls = Calls::logged("claude-opus-4-8");
+    let silent = |input| Some(Billed { input, cached: None, written: None, ..Billed::default() });
+    let first = calls.say("user", "hello").call(0, silent(20_000));
+    assert_eq!((first.tokens, first.cached), (20_000, 0));
+    let second = calls.say("assistant", "hello").call(MINUTE, silent(20_100));
+    assert_eq!((second.cached, word(&second)), (20_000, None));
+    let billed = calls.finish().billed.unwrap();
+    assert_eq!((billed.calls, billed.tokens, billed.reading), (2, 40_100, None));
+}
+
+#[test]
+fn request_of_unknown_size_is_not_called_too_short() {
+    let mut calls = Calls::logged("claude-opus-4-5");
+    let first = calls.say("user", "hello").call(0, None);
+    assert!(first.inferred.lacks_prefix);
+    let step = calls.say("assistant", "hello").call(MINUTE, None);
+    assert_eq!((word(&step), step.cached > 0), (None, true));
+    let step = calls.say("user", "well").call(MINUTE, bill(20_000, 19_000));
+    assert_eq!((step.inferred.lacks_prefix, step.tokens), (false, 20_000));
 }

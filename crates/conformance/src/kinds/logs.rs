@@ -205,7 +205,8 @@ impl Place {
         let request = CacheRequest::default();
         let report = command::cache(&self.workspace, &request, &Control::default())?;
         let rows = report.calls.into_iter().map(|call| {
-            let billed = call.billed.map_or(Value::Null, |billed| billed.cached.into());
+            let billed = call.billed.and_then(|billed| billed.cached);
+            let billed = billed.map_or(Value::Null, Value::from);
             let miss = call.miss.map_or(Value::Null, |miss| miss.reason.into());
             Value::Object(Object::from_iter([
                 ("tokens", Value::from(call.tokens)),

@@ -204,8 +204,9 @@ pub(super) fn cache(
         response.tokens, response.rules
     )];
     if let Some(billed) = &response.billed {
-        let share = percent(billed.cached, billed.tokens);
-        entries.push(format!("billed: {} input tokens, {share} from the cache", billed.tokens));
+        let share = billed.per_mille.map(|share| format!(", {} % from the cache", share / 10));
+        let share = share.unwrap_or_default();
+        entries.push(format!("billed: {} input tokens{share}", billed.tokens));
     }
     for reason in &response.reasons {
         let (calls, tokens) = (reason.calls, reason.tokens);
@@ -219,8 +220,10 @@ pub(super) fn cache(
 fn cache_line(call: &CacheCall) -> String {
     let share = percent(call.cached, call.tokens);
     let mut line = format!("{}  {} tokens, {share} predicted", call.state, call.tokens);
-    if let Some(billed) = &call.billed {
-        line.push_str(&format!(", {} billed", percent(billed.cached, billed.tokens)));
+    if let Some(billed) = &call.billed
+        && let Some(cached) = billed.cached
+    {
+        line.push_str(&format!(", {} billed", percent(cached, billed.tokens)));
     }
     if let Some(miss) = &call.miss {
         line.push_str(&format!("; {}", miss.message));

@@ -65,6 +65,7 @@ pub(super) fn history(
     // Remembered by id: after a compaction a snapshot does not have the message any more that its call serves.
     let mut questions: BTreeMap<String, Option<String>> = BTreeMap::new();
     let mut written = Written::default();
+    let has_times = attempts.values().any(|attempt| attempt.started_at >= FIRST_TIME);
     for snapshot in sent {
         control.check()?;
         let attempt = attempts.remove(&snapshot.cycle());
@@ -101,6 +102,7 @@ pub(super) fn history(
             thinking: terms.thinking(attempt.as_ref()),
             ..call_of(Rendered::from(rendered), evidence, attempt.as_ref(), &written, terms)
         };
+        let call = if has_times { with_known_times(call) } else { call };
         let step = follower.follow_call(&call).clone();
         let served = attempt.as_ref().and_then(|attempt| attempt.serves.clone());
         found.rows.push(Row {
@@ -200,7 +202,20 @@ fn call_of<'a>(
     }
 }
 
-/// Returns what was billed for a call; `None` if it has no usage, or if the provider does not say how much was cached. With
+/// The first time that can be meant: stamps of entries without one count from zero.
+const FIRST_TIME: i64 = 100_000_000 * 1_000_000_000;
+
+/// Removes the times that only count, because the log has none for this call, although it has for others.
+fn with_known_times(call: Call<'_>) -> Call<'_> {
+    let known = |time: &i64| *time >= FIRST_TIME;
+    Call {
+        started_ns: call.started_ns.filter(known),
+        ended_ns: call.ended_ns.filter(known),
+        ..call
+    }
+}
+
+/// Returns what was billed for a call; `None` if it has no usage. What was cached may be unknown: not every provider says so. With
 /// Anthropic a bill without these fields is one without a cache.
 fn billed(attempt: &Attempt) -> Option<Billed> {
     let response = attempt.response.as_ref()?;
@@ -215,7 +230,7 @@ fn billed(attempt: &Attempt) -> Option<Billed> {
     let none = || (is_anthropic && response.cache_read.is_none()).then_some(0);
     Some(Billed {
         input: attempt.token_in?,
-        cached: response.cache_read.or_else(none)?,
+        cached: response.cache_read.or_else(none),
         written: response.cache_write.or_else(none),
         written_hour: response.cache_write_1h,
         output: attempt.token_out,

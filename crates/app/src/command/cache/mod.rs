@@ -89,12 +89,15 @@ pub struct BilledCalls {
     pub calls: u64,
     /// Their input tokens, as billed.
     pub tokens: u64,
-    /// Of these, tokens that were read from the cache.
-    pub cached: u64,
-    /// The share of these, in parts of a thousand.
-    pub per_mille: u64,
+    /// Of these, tokens that were read from the cache; absent if no bill says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached: Option<u64>,
+    /// The share of these, in parts of a thousand, of the calls whose bill says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_mille: Option<u64>,
     /// The share that the rules predict for the same calls.
-    pub predicted_per_mille: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predicted_per_mille: Option<u64>,
     /// How many tokens requests grew from call to call, as estimated; without the calls whose request does not extend the previous one.
     pub growth_estimated: i64,
     /// The same as billed.
@@ -181,6 +184,13 @@ pub struct InferredTokens {
     pub cleared: u64,
     /// What was in the cache before the first call.
     pub cached: u64,
+    /// Whether the log lacks system text and tools, and no usage tells their size: the request is larger than estimated.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub lacks_prefix: bool,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// What was billed for a call, in tokens.
@@ -189,8 +199,9 @@ pub struct InferredTokens {
 pub struct BilledCall {
     /// Input.
     pub tokens: u64,
-    /// Of these, read from the cache.
-    pub cached: u64,
+    /// Of these, read from the cache; absent if the bill does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached: Option<u64>,
     /// Of these, written to the cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written: Option<u64>,

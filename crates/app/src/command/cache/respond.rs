@@ -53,9 +53,11 @@ pub(super) fn response(request: &CacheRequest, mut found: Found) -> Result<Cache
         billed: history.billed.map(|billed| BilledCalls {
             calls: billed.calls,
             tokens: billed.tokens,
-            cached: billed.cached,
-            per_mille: per_mille(billed.cached, billed.tokens),
-            predicted_per_mille: per_mille(billed.predicted_cached, billed.predicted_tokens),
+            cached: billed.reading.map(|it| it.cached),
+            per_mille: billed.reading.map(|it| per_mille(it.cached, it.tokens)),
+            predicted_per_mille: billed
+                .reading
+                .map(|it| per_mille(it.predicted_cached, it.predicted_tokens)),
             growth_estimated: billed.growth.estimated,
             growth_billed: billed.growth.billed,
         }),
@@ -97,9 +99,10 @@ impl From<Row> for CacheCall {
             reasoning: step.inferred.reasoning,
             cleared: step.inferred.cleared,
             cached: step.inferred.cached,
+            lacks_prefix: step.inferred.lacks_prefix,
         };
-        let InferredTokens { prefix, reasoning, cleared, cached } = inferred;
-        let is_inferred = prefix + reasoning + cleared + cached > 0;
+        let InferredTokens { prefix, reasoning, cleared, cached, lacks_prefix } = inferred;
+        let is_inferred = lacks_prefix || prefix + reasoning + cleared + cached > 0;
         CacheCall {
             state,
             cycle: cycle.map(Cycle::get),
@@ -162,6 +165,11 @@ fn miss_of(miss: &Miss, step: &Step) -> CacheMiss {
 /// Returns the reason of a miss, for people.
 fn message(reason: &MissReason, broken: Option<&Break>) -> String {
     match (reason, broken) {
+        (MissReason::Cleared, Some(Break { node: Some(node), cause, .. }))
+            if *cause == Cause::ClearedByClient =>
+        {
+            format!("{node} {cause}")
+        }
         (MissReason::Changed(_) | MissReason::Moved, Some(broken)) => match &broken.node {
             Some(node) => format!("{node} {}", broken.cause),
             None => broken.cause.to_string(),

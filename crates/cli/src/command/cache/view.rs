@@ -1,6 +1,6 @@
 //! The report for people: a summary, then the calls, grouped by the user message they serve.
 
-use contextree_app::command::cache::{Breakpoint, CacheCall, CacheResponse, Cost};
+use contextree_app::command::cache::{BilledCalls, Breakpoint, CacheCall, CacheResponse, Cost};
 
 use crate::command::Call;
 use crate::output::style::{self, paint};
@@ -35,11 +35,21 @@ pub(super) fn human(found: &CacheResponse, with_marks: bool, call: &mut Call<'_>
 fn summary(found: &CacheResponse) -> String {
     let predicted = |per_mille| format!("the rules predict {}", share(per_mille));
     let mut text = match &found.billed {
-        Some(billed) => format!(
+        Some(BilledCalls {
+            tokens,
+            per_mille: Some(read),
+            predicted_per_mille: Some(expected),
+            ..
+        }) => format!(
             "{} of {} billed input tokens were read from the cache; {}\n",
-            share(billed.per_mille),
+            share(*read),
+            thousands(*tokens),
+            predicted(*expected),
+        ),
+        Some(billed) => format!(
+            "{} input tokens were billed, which does not say how many were cached; {}\n",
             thousands(billed.tokens),
-            predicted(billed.predicted_per_mille),
+            predicted(found.per_mille),
         ),
         None => format!(
             "{} of all input tokens can be read from the cache ({} of {})\n",
@@ -58,6 +68,11 @@ fn summary(found: &CacheResponse) -> String {
             thousands(inferred.prefix),
             if inferred.prefix == 1 { "" } else { "s" },
         ));
+    }
+    if first.is_some_and(|inferred| inferred.lacks_prefix) {
+        text.push_str(
+            "the log contains neither system text and tools nor usage: requests are larger than estimated, and the shares hold only for what is logged\n",
+        );
     }
     text
 }
@@ -90,7 +105,7 @@ fn meaning(reason: &str) -> &'static str {
         "not_written" => "the previous call wrote only a part of its request to the cache",
         "out_of_reach" => "too many blocks between the breakpoints",
         "content_moved" => "content is at another position than before",
-        "content_cleared" => "the agent left out old content, without logging it",
+        "content_cleared" => "the agent left out old content",
         "unexplained" => "by the rules, it should have been read",
         _ => "",
     }
@@ -108,15 +123,16 @@ fn calls(found: &CacheResponse, width: Option<usize>) -> String {
         }
         let billed = call.billed.as_ref();
         let (tokens, cached) = match billed {
-            Some(billed) => (billed.tokens, billed.cached),
+            Some(billed) => (billed.tokens, billed.cached.unwrap_or(call.cached)),
             None => (call.tokens, call.cached),
         };
+        let read = billed.and_then(|billed| Some((billed.cached?, billed.tokens)));
         table.row(vec![
             paint(style::TITLE, &call.state),
             call.gap_seconds.map(pause).unwrap_or_default(),
             thousands(tokens),
             thousands(cached),
-            billed.map(|billed| percent(billed.cached, billed.tokens)).unwrap_or_default(),
+            read.map(|(read, of)| percent(read, of)).unwrap_or_default(),
             percent(call.cached, call.tokens),
             call.cost.as_ref().map(|cost| money(cost, cost.micros)).unwrap_or_default(),
             // A call after a pause has one before it, which is not listed.
@@ -132,8 +148,10 @@ fn what(call: &CacheCall, is_first: bool) -> String {
         (Some(miss), _) => {
             let tokens = thousands(miss.billed.unwrap_or(miss.predicted));
             let place = call.broken.as_ref().and_then(|broken| broken.path.as_deref());
+            // What is unexplained is not where the requests differ.
+            let place = place.filter(|_| miss.reason != "unexplained");
             let place = place.map(|place| format!(" at {place}")).unwrap_or_default();
-            let was_read = call.billed.as_ref().is_some_and(|billed| billed.cached > 0);
+            let was_read = call.billed.as_ref().is_some_and(|billed| billed.cached > Some(0));
             let note = match miss.billed {
                 Some(billed) if was_read && billed * 2 < miss.predicted => ", but it was read",
                 _ => "",
