@@ -26,10 +26,14 @@ const READ: [&str; 9] = [
 #[must_use]
 pub fn tokenizer_of(provider: Provider, model: Option<&str>) -> Tokenizer {
     let usual = match provider {
+        // Many other models take requests in the formats of OpenAI and Anthropic.
+        Provider::OpenAiChat | Provider::OpenAiResponses | Provider::Anthropic
+            if model.is_some() =>
+        {
+            Tokenizer::Estimate(Estimate::OTHER)
+        }
         Provider::Anthropic => Tokenizer::Estimate(Estimate::CLAUDE_5),
         Provider::Gemini => Tokenizer::Estimate(Estimate::GEMINI),
-        // Many other models take requests in the format of OpenAI.
-        _ if model.is_some() => Tokenizer::Estimate(Estimate::OTHER),
         _ => Tokenizer::default(),
     };
     model.and_then(|model| Tokenizer::named(model).ok()).unwrap_or(usual)
