@@ -268,3 +268,49 @@ fn capture_of_a_proxy_may_contain_requests_that_are_not_calls() {
         assert_eq!(imported.context.attempts()[0].token_in, Some(3));
     }
 }
+
+#[test]
+fn repeated_call_ids_are_sent_as_they_were() {
+    let call = |text: &str| {
+        format!(
+            r#"{{"role":"assistant","content":[{{"type":"tool_use","id":"call_0","name":"f","input":{{"q":"{text}"}}}}]}},{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"call_0","content":"{text}"}}]}}"#
+        )
+    };
+    let request = |calls: &[&str]| {
+        let calls: Vec<String> = calls.iter().map(|text| call(text)).collect();
+        format!(
+            r#"{{"model":"local","max_tokens":9,"messages":[{{"role":"user","content":"Go"}},{}]}}"#,
+            calls.join(",")
+        )
+    };
+    check(
+        Format::Anthropic,
+        &[&request(&["a"]), &request(&["a", "b"]), &request(&["a", "b", "c"])],
+    );
+}
+
+#[test]
+fn response_beside_the_fields_of_a_request_is_its_response() {
+    let log = r#"{"model":"gpt-4o","messages":[{"role":"user","content":"Rain?"}],"temperature":0,"response":{"id":"r1","object":"chat.completion","created":1780254716,"choices":[{"message":{"role":"assistant","content":"Yes."}}],"usage":{"prompt_tokens":50,"completion_tokens":5}},"startTime":1780254715.0,"endTime":1780254717.5}"#;
+    let imported = imported(log.as_bytes(), Format::Auto);
+    let attempt = &imported.context.attempts()[0];
+    assert_eq!((attempt.token_in, attempt.token_out), (Some(50), Some(5)));
+    assert_eq!(attempt.started_at, 1_780_254_715_000_000_000);
+    let snapshot = imported.context.history().iter().last().unwrap();
+    let options = attempt.request.as_ref().unwrap();
+    let (provider, options) = RenderOptions::from_text(&options.options).unwrap();
+    let sent = render(snapshot.view(), provider, &options).unwrap();
+    assert_eq!(
+        sent.text(),
+        r#"{"model":"gpt-4o","messages":[{"role":"user","content":"Rain?"}],"temperature":0}"#
+    );
+}
+
+#[test]
+fn call_whose_response_alone_has_a_time_took_no_time() {
+    let log = r#"{"request":{"model":"m","messages":[{"role":"user","content":"Rain?"}]},"response":{"object":"chat.completion","created":1780254716,"choices":[{"message":{"role":"assistant","content":"Yes."}}]}}"#;
+    let imported = imported(log.as_bytes(), Format::Auto);
+    let attempt = &imported.context.attempts()[0];
+    assert_eq!(attempt.started_at, 1_780_254_716_000_000_000);
+    assert_eq!(attempt.ended_at, Some(attempt.started_at));
+}

@@ -176,7 +176,9 @@ impl<'a> Run<'a, '_> {
 
     /// Returns which use of its id a call or a result is; 0 for the first.
     ///
-    /// A later use is sent with this number as a suffix, the same for a call and its result.
+    /// A later use is sent with this number as a suffix, the same for a call and its result. A call that
+    /// came from this provider keeps its id: servers that name every call `call_0` accept it again, and
+    /// a request of a log must render as it was sent.
     fn repeat(&mut self, part: &Part<'a>, open: &Open<'a>) -> u32 {
         match part.kind {
             // A call that was imported without an id is sent without one.
@@ -185,8 +187,12 @@ impl<'a> Run<'a, '_> {
                 let id = wire_call_id(part, &[]);
                 // Anthropic refuses a repeated id ("`tool_use` ids must be unique"), and Gemini
                 // could match a response to the wrong call.
+                let is_own = part.view().is_from(self.out.rendered.provider);
                 let repeat = if uses_ids_once(self.out.rendered.provider) {
-                    self.used.take(&id)
+                    let number = self.used.take(&id);
+                    if is_own { 0 } else { number }
+                } else if is_own {
+                    0
                 } else {
                     // Chat Completions accepts an id again once its call has a result. Results
                     // end the message, so only the calls of the open message have none yet.
