@@ -14,6 +14,8 @@ pub(crate) struct Verdict {
     logs: BTreeMap<Kind, (u64, u64)>,
     requests: Exact,
     written: Exact,
+    styles: Exact,
+    sizes: (u64, u64),
     pieces: u64,
     lost: u64,
     duplicated: u64,
@@ -49,9 +51,11 @@ impl Verdict {
             }
         };
         *imported += 1;
-        for (sum, exact) in
-            [(&mut self.requests, judged.requests), (&mut self.written, judged.written)]
-        {
+        for (sum, exact) in [
+            (&mut self.requests, judged.requests),
+            (&mut self.written, judged.written),
+            (&mut self.styles, judged.styles),
+        ] {
             sum.equal += exact.equal;
             sum.all += exact.all;
             if exact.equal < exact.all {
@@ -69,6 +73,7 @@ impl Verdict {
                 self.remarks.push(format!("{name}: {what}, {} in all: {piece:?}", pieces.len()));
             }
         }
+        self.sizes = (self.sizes.0 + judged.sizes.0, self.sizes.1 + judged.sizes.1);
         let (known, reported) = judged.bills;
         self.bills = (self.bills.0 + known, self.bills.1 + reported);
         if reported < known {
@@ -134,6 +139,10 @@ impl Verdict {
                 "requests of the sessions as a request log: snapshots that render to them",
                 self.written,
             ),
+            (
+                "request logs written from messages in five styles: the same, and keys in order",
+                self.styles,
+            ),
         ] {
             if exact.all > 0 {
                 let found = format!("{} of {}", exact.equal, exact.all);
@@ -153,6 +162,12 @@ impl Verdict {
             let (found, holds) = share(within, growths.len());
             line("sessions within the printed bound", found, "≥ 90 %", holds);
         }
+        let (near, all) = self.sizes;
+        if all > 0 {
+            let count = |calls: u64| usize::try_from(calls).unwrap_or(usize::MAX);
+            let (found, holds) = share(count(near), count(all));
+            line("calls whose size is within the printed bound", found, "≥ 90 %", holds);
+        }
         if !self.sessions.is_empty() {
             let all = self.total();
             let points = all.points();
@@ -160,6 +175,16 @@ impl Verdict {
             let found = format!("{predicted} against {billed}");
             line(
                 "cached share of input, predicted against billed",
+                found,
+                "± 1 point",
+                points.abs() <= 1.0,
+            );
+            let (billed, predicted) = all.later;
+            let points = (predicted.share() - billed.share()) * 100.0;
+            let found =
+                format!("{} against {}", percent(predicted.share()), percent(billed.share()));
+            line(
+                "the same without the first call of each session",
                 found,
                 "± 1 point",
                 points.abs() <= 1.0,
@@ -205,7 +230,12 @@ impl Verdict {
 
     fn total(&self) -> Billed {
         self.sessions.iter().fold(Billed::default(), |mut sum, it| {
-            for (sum, bill) in [(&mut sum.billed, it.billed), (&mut sum.predicted, it.predicted)] {
+            for (sum, bill) in [
+                (&mut sum.billed, it.billed),
+                (&mut sum.predicted, it.predicted),
+                (&mut sum.later.0, it.later.0),
+                (&mut sum.later.1, it.later.1),
+            ] {
                 sum.input += bill.input;
                 sum.cached += bill.cached;
             }

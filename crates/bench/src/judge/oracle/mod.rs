@@ -7,6 +7,7 @@
 mod claude_code;
 mod codex;
 mod requests;
+pub(crate) mod styles;
 
 use std::collections::BTreeMap;
 
@@ -34,6 +35,8 @@ pub(crate) struct Reading {
     pub(crate) bills: Vec<Bill>,
     /// The requests that were sent, in order.
     pub(crate) requests: Vec<Value>,
+    /// Logs of requests that were written from its messages.
+    pub(crate) styles: Vec<styles::Lines>,
 }
 
 /// What was billed for a call, in tokens.
@@ -45,7 +48,13 @@ pub(crate) struct Bill {
 
 impl Reading {
     fn new(kind: Kind) -> Self {
-        Reading { kind, pieces: BTreeMap::new(), bills: Vec::new(), requests: Vec::new() }
+        Reading {
+            kind,
+            pieces: BTreeMap::new(),
+            bills: Vec::new(),
+            requests: Vec::new(),
+            styles: Vec::new(),
+        }
     }
 
     fn add(&mut self, piece: Option<Piece>) {
@@ -62,7 +71,7 @@ pub(crate) fn read(text: &[u8]) -> Reading {
         Kind::ClaudeCode => claude_code::read(&values),
         Kind::Codex => codex::read(&values),
         Kind::Requests => requests::read(&values),
-        Kind::Other => Reading::new(Kind::Other),
+        Kind::Other => Reading { styles: styles::logs(&values), ..Reading::new(Kind::Other) },
     }
 }
 
