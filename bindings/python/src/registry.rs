@@ -67,7 +67,7 @@ impl Entry {
     }
 }
 
-/// What identifies a file while it exists: a new file of the same name is another one.
+/// What identifies a file while it exists: a new file of the same name differs.
 #[derive(Clone, PartialEq, Eq)]
 struct Identity(u64, u64, PathBuf);
 

@@ -157,7 +157,7 @@ def test_a_log_is_imported_into_an_empty_context_which_keeps_its_budget(store: c
     assert [message["content"] for message in context.thread()] == ["Hello", "Hi!"]
     assert context.stored_budget().budget == budget
     assert [row.name for row in store.contexts()] == ["x"]
-    # A log that has grown goes on.
+    # A log that has grown is continued.
     assert context.import_log(LOG + b'{"role":"user","content":"Thanks."}\n').updated
 
 

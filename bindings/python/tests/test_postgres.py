@@ -95,5 +95,5 @@ def test_asyncio(url: str) -> None:
 
 def test_a_server_that_is_out_of_reach_is_a_typed_error() -> None:
     with pytest.raises(contextree.UnavailableError) as caught:
-        contextree.open("postgres://nobody:secret@127.0.0.1:1/none?connect_timeout=1").context()
+        contextree.open("postgres://someone:secret@127.0.0.1:1/none?connect_timeout=1").context()
     assert "secret" not in str(caught.value)

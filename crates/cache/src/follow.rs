@@ -147,7 +147,7 @@ impl Follower {
         let found = found.map(|found| left.map_or(found, |left| found.min(left)));
         let cached = match found {
             Some(cached) => cached,
-            // Nothing is known of what other conversations left in the cache, so this is no prediction.
+            // Nothing is known of what other conversations left in the cache, so this does not predict.
             None if is_first => billed.and_then(|billed| billed.cached).unwrap_or(0),
             None if has_expired && keeps_preamble => self.inference.surviving,
             // Tools and system text that the log lacks are still the same.

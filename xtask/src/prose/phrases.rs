@@ -60,7 +60,7 @@ pub(super) const PHRASES: [Phrase; 30] = [
     unless(&["behind"], &[], &["a", "an", "the", "one"], "after"),
     phrase(&[";|,|or", "nothing", "if|unless|where|when|otherwise"], "`None` if …"),
     phrase(&["nothing", "if|unless|where|when|otherwise"], "`None` if …"),
-    unless(&[";", "nothing"], &[], &["is", "was", "has", "can", "may"], "; `None` if …"),
+    unless(&[";", "nothing"], &[], &["is", "was", "has", "can", "may", "of"], "; `None` if …"),
     phrase(&["or", "nothing"], "or `None`"),
     unless(&["is|are|was|were|be", "none"], &["there"], &[], "is invalid, is not a …"),
     unless(

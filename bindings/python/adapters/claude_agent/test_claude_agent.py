@@ -81,7 +81,7 @@ def test_entries_are_nodes_of_the_tree(tmp_path):
         ("assistant", "text", None, None),
         ("user", "text", None, None),
     ]
-    # The turn was sealed when the next prompt came.
+    # The turn was sealed when the next prompt arrived.
     assert len(store.store.context(name).log()) == 1
     assert store.store.verify().clean
 

@@ -167,7 +167,7 @@ def test_a_rewritten_past_goes_on_in_another_line_and_the_old_one_stays(tmp_path
     assert texts == ["Question 0", "Question 2", "Once more"]
     store = contextree.open(tmp_path / "a.db")
     assert [node.text for node in store.context("langchain/t").select(".block[role=user]")] == ["Question 0", "Question 1", "Question 2"]
-    # The line shares what came before.
+    # The line shares what was before.
     assert store.context("langchain/t#2").log()[-1].cycle == 1
     assert store.verify().clean
 

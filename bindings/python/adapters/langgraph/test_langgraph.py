@@ -556,7 +556,7 @@ def test_threads_that_are_not_used_leave_the_memory_and_still_notice_conflicts(t
     stale = graph.get_state(config("t0"))
     for thread in range(1, 10):
         graph.get_state(config(f"t{thread}"))
-    # Another writer goes on, after this one has read.
+    # Another writer continues after this one has read.
     chat(ContextreeSaver(store)).invoke({"messages": [HumanMessage("faster")]}, config("t0"))
     with pytest.raises(contextree.ConflictError):
         saver.put(stale.config, empty_checkpoint(), {"source": "loop", "step": 1, "parents": {}}, {})

@@ -232,7 +232,7 @@ def test_a_line_that_another_writer_is_about_to_use_is_not_deleted(tmp_path):
     async def run() -> None:
         session = ContextreeSession("s", tmp_path / "a.db")
         await session.add_items([{"role": "user", "content": "Hi"}])
-        # Another writer made the next line, and has not yet noted that the session goes on there.
+        # Another writer made the next line, and has not yet noted that the session continues there.
         session.store.context("openai-agents/s#2").user("theirs")
         await session.clear_session()
         await session.add_items([{"role": "user", "content": "ours"}])

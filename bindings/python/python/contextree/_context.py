@@ -538,7 +538,7 @@ class Context(View):
                 self._call.of(fresh).run("budget-set", budget={"name": "budget", "text": budget.budget})
             store.run("rename", name=self.name, to=aside)
             try:
-                # From here on, nobody writes to it.
+                # From here on, there are no writers.
                 if self._call.of(aside).run("records", kind="python.none")["revision"] != revision:
                     raise ConflictError(f"`{self.name}` was written to while a log was imported into it", code="E_CONFLICT")
                 store.run("rename", name=fresh, to=self.name)

@@ -178,7 +178,7 @@ class Nodes(Sequence[Node]):
 
 
 class _Page:
-    """The nodes that were read last. Each reading evaluates the selector again, so many are read at once if more than one is wanted.
+    """The nodes that were read last. Each reading evaluates the selector again, so a whole page is read if more than one is wanted.
 
     Pages have fixed borders, so that going backwards reads each of them once, too.
     """

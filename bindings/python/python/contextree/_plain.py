@@ -41,7 +41,7 @@ def _mapping(value: Mapping[Any, Any], place: str, depth: int) -> dict[Any, Any]
 
 
 def _model(value: Any, place: str, depth: int) -> Any:
-    """Returns a pydantic model as it came over the wire: by alias, without fields that were not sent."""
+    """Returns a pydantic model as it was on the wire: by alias, without fields that were not sent."""
     try:
         return plain(_dump(value), place, depth + 1)
     except ValueError as error:

@@ -1,8 +1,8 @@
 """What a budget leaves of a list of messages: the request of each model call as a snapshot, and a receipt of what was left out.
 
 A window is a context. New messages are added to it before a call; a call that succeeds commits them under the budget. What was pruned stays
-pruned, so the beginning of the request, which the provider has cached, only changes when something is pruned. A list that is no
-continuation of the last one goes on from the newest snapshot that is still a beginning of it, in another line.
+pruned, so the beginning of the request, which the provider has cached, only changes when something is pruned. A list that does
+not continue the last one begins at the newest snapshot that is still a beginning of it, in another line.
 """
 
 from __future__ import annotations
@@ -231,7 +231,7 @@ class Window:
         return [*step.system[:same], *fresh], operations
 
     def _rewind(self, head: int, digests: list[str]) -> None:
-        """Goes on from the newest snapshot that is a beginning of the list."""
+        """Continues from the newest snapshot that is a beginning of the list."""
         kind = f"{self._windows.kind}-step"
         base = _Step(0, None)
         for key, value in self._records.newest_first(self._name, kind):

@@ -87,7 +87,7 @@ class ContextreeSessionStore(SessionStore):
         def delete() -> None:
             name = self._name(key)
             below = [] if key.get("subpath") else self._records.names(name + "/")
-            # The session itself last: what a crash leaves behind is deleted by the next try.
+            # The session itself last: what a crash leaves is deleted by the next try.
             for one in [*below, name]:
                 self._records.delete(one)
 

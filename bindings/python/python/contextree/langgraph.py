@@ -145,7 +145,7 @@ class ContextreeSaver(BaseCheckpointSaver[int]):
     def delete_thread(self, thread_id: str) -> None:
         """Deletes a thread: all its checkpoints, writes and messages."""
         base = self.prefix + name_of(str(thread_id))
-        # The thread itself last: what a crash leaves behind is deleted by the next try.
+        # The thread itself last: what a crash leaves is deleted by the next try.
         for name in [*self._records.names(base + "/"), *self._records.names(base + "#"), base]:
             self._records.delete(name)
         with self._guard:

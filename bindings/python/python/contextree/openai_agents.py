@@ -167,7 +167,7 @@ class ContextreeSession(SessionABC):
         fresh = [_Item(_json(item)) for item in items]
         line = self._line
         if line.left_over and not all(cycle == line.cycle for _, cycle in line.left_over):
-            # What was popped is sealed: the session goes on from before it.
+            # What was popped is sealed: the session continues from before it.
             line.move(self, len(line.items))
             self._refresh()
             line = self._line

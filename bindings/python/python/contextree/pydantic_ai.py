@@ -121,7 +121,7 @@ class ContextreeConversationStore(ConversationStore):
                     self._records.put(state.name, [record(_KIND, "", **expecting(state.value))])
                 except ConflictError as error:
                     raise ConversationConflict(conversation_id) from error
-                # It is deleted now. What a crash leaves behind is never read again.
+                # It is deleted now. What a crash leaves is never read again.
                 for name in [*self._records.names(state.name + "#"), state.name]:
                     self._records.delete(name)
                     self._lines.pop(name, None)

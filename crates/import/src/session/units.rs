@@ -152,7 +152,7 @@ impl Units {
             let own = call_id(part).map(Box::<str>::from);
             if let Some(own) = &own {
                 let is_repeated = self.by_call.insert(own.clone(), unit.clone()).is_some();
-                // Whoever sent the same id twice does so again: it is written like that for its provider.
+                // A client that sent the same id twice does so again: it is written like that for its provider.
                 if is_repeated && !part.attributes.iter().any(|(name, _)| name == names::PROVIDER) {
                     set(part, names::PROVIDER, provider.name());
                 }

@@ -183,10 +183,10 @@ fn settings_name_the_model_of_the_last_answer() {
     let request = rendered(&imported, Provider::Anthropic).value();
     assert_eq!(request.get("model").unwrap().as_str(), Some("m-2"));
     let first = imported.context.history().get(0).unwrap();
-    let before = contextree_provider::render(
+    let before = render(
         first.view(),
         Provider::Anthropic,
-        &contextree_provider::RenderOptions::default(),
+        &RenderOptions::default(),
     );
     assert_eq!(before.unwrap().value().get("model").unwrap().as_str(), Some("m-1"));
 }
@@ -320,7 +320,7 @@ fn thinking(imported: &Imported) -> Vec<Option<String>> {
     attempts
         .map(|attempt| {
             let options = &attempt.request.as_ref().unwrap().options;
-            let (_, options) = contextree_provider::RenderOptions::from_text(options).unwrap();
+            let (_, options) = RenderOptions::from_text(options).unwrap();
             let setting = options.settings.get("thinking")?;
             Some(String::from_utf8(setting.to_canonical()).unwrap())
         })

@@ -362,7 +362,7 @@ pub(super) fn lineage(connection: &Connection, branch: BranchId) -> Result<Vec<S
             return Err(corrupt(format!("branch {branch} begins in itself")));
         }
         let Some(begin) = begin(connection, branch)? else {
-            // A context that is deleted goes together with its branch.
+            // A context is deleted together with its branch.
             let mut context = connection.prepare_cached(sql::CONTEXT_OF_BRANCH).map_err(fault)?;
             if context.exists([own]).map_err(fault)? {
                 return Err(corrupt(format!("branch {branch} is missing")));

@@ -22,6 +22,14 @@ pub(super) struct Counted {
     names: Last,
 }
 
+impl Counted {
+    /// Returns whether a list needs no counting: the stored count was found to be true, or there are too many contexts to count.
+    pub(super) fn covers(&self, stored: Option<&[u8]>) -> bool {
+        let is_known = |total: Count| total.rows > COUNTED || self.listed.is(total);
+        stored.and_then(from_bytes).is_some_and(is_known)
+    }
+}
+
 /// A count that was found once.
 #[derive(Default)]
 struct Last(Mutex<Option<Count>>);
@@ -29,11 +37,6 @@ struct Last(Mutex<Option<Count>>);
 impl Last {
     fn is(&self, total: Count) -> bool {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) == Some(total)
-    }
-
-    /// Returns whether a stored count needs no counting: it was found to be true, or there are too many to count.
-    pub(super) fn covers(&self, stored: Option<&[u8]>) -> bool {
-        stored.and_then(from_bytes).is_some_and(|total| total.rows > COUNTED || self.is(total))
     }
 
     fn note(&self, total: Option<Count>) {
