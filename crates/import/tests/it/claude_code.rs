@@ -183,11 +183,7 @@ fn settings_name_the_model_of_the_last_answer() {
     let request = rendered(&imported, Provider::Anthropic).value();
     assert_eq!(request.get("model").unwrap().as_str(), Some("m-2"));
     let first = imported.context.history().get(0).unwrap();
-    let before = render(
-        first.view(),
-        Provider::Anthropic,
-        &RenderOptions::default(),
-    );
+    let before = render(first.view(), Provider::Anthropic, &RenderOptions::default());
     assert_eq!(before.unwrap().value().get("model").unwrap().as_str(), Some("m-1"));
 }
 
