@@ -47,7 +47,7 @@ fn summary(found: &CacheResponse) -> String {
             predicted(*expected),
         ),
         Some(billed) => format!(
-            "{} input tokens were billed, which does not say how many were cached; {}\n",
+            "{} input tokens were billed (how many were cached is not in the bills); {}\n",
             thousands(billed.tokens),
             predicted(found.per_mille),
         ),
