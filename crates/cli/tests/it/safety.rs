@@ -55,7 +55,7 @@ fn no_command_shows_a_password() {
         "sqlite://u:S3CRET@h/d",
         "sqlite:postgres://u:S3CRET@h/d",
         "sqlite:missing/x.db?pass=S3CRET",
-        "postgres://u:a b`S3CRET@h/d",
+        "postgres://u:a b`S3CRET@h/d?patience_ms=1",
     ];
     let commands = [
         "status",

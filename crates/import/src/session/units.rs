@@ -38,9 +38,9 @@ pub(crate) struct Opened {
 /// The units of an import.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Units {
-    /// The unit of every call of the tree, by call id. Never iterated, so its order cannot affect
-    /// output.
-    by_call: HashMap<Box<str>, Box<str>>,
+    /// The units of every call of the tree, by call id: more than one if the id was used again. Results answer the last. Never
+    /// iterated, so its order cannot affect output.
+    by_call: HashMap<Box<str>, Vec<Box<str>>>,
     /// All unit names in use.
     taken: HashSet<Box<str>>,
     /// Calls of the last assistant message that have no results.
@@ -55,8 +55,9 @@ impl Units {
     pub(super) fn close(&mut self, opened: &Opened) {
         let Some(unit) = &opened.unit else { return };
         for call in &opened.calls {
-            if self.by_call.get(call) == Some(unit) {
-                self.by_call.remove(call);
+            // The same id of an earlier message stays.
+            if let Some(units) = self.by_call.get_mut(call) {
+                units.retain(|other| other != unit);
             }
         }
         self.taken.remove(unit);
@@ -85,7 +86,7 @@ impl Units {
                     self.taken.insert(unit.into());
                     opened.unit = Some(unit.into());
                     if kind == Some("call") {
-                        self.by_call.insert(own.clone(), unit.into());
+                        self.by_call.entry(own.clone()).or_default().push(unit.into());
                         opened.calls.push(own.clone());
                         let name = text(names::NAME).unwrap_or_default().into();
                         self.open_calls.push(OpenCall { name, id: own });
@@ -123,7 +124,7 @@ impl Units {
         for part in parts.iter_mut() {
             let Some(own) = call_id(part).map(Box::<str>::from) else { continue };
             // A result without a call must not join an existing unit.
-            let unit = self.by_call.get(&own).cloned();
+            let unit = self.by_call.get(&own).and_then(|units| units.last()).cloned();
             let unit = unit.unwrap_or_else(|| self.free_name(own.clone()));
             set_unit(part, Some(own), &unit);
         }
@@ -151,7 +152,9 @@ impl Units {
         for part in parts.iter_mut() {
             let own = call_id(part).map(Box::<str>::from);
             if let Some(own) = &own {
-                let is_repeated = self.by_call.insert(own.clone(), unit.clone()).is_some();
+                let units = self.by_call.entry(own.clone()).or_default();
+                let is_repeated = !units.is_empty();
+                units.push(unit.clone());
                 // A client that sent the same id twice does so again: it is written like that for its provider.
                 if is_repeated && !part.attributes.iter().any(|(name, _)| name == names::PROVIDER) {
                     set(part, names::PROVIDER, provider.name());

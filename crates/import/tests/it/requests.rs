@@ -285,7 +285,13 @@ fn repeated_call_ids_are_sent_as_they_were() {
     };
     check(
         Format::Anthropic,
-        &[&request(&["a"]), &request(&["a", "b"]), &request(&["a", "b", "c"])],
+        &[
+            &request(&["a"]),
+            &request(&["a", "b"]),
+            &request(&["a", "b", "c"]),
+            // The past is rewritten from the second use on; the first one stays.
+            &request(&["a", "x", "c"]),
+        ],
     );
 }
 

@@ -14,7 +14,12 @@ pub(crate) fn logs(values: &[Value]) -> Vec<Lines> {
     };
     let role = |message: &Value| message["role"].as_str().unwrap_or_default().to_owned();
     let known = ["system", "user", "assistant", "tool"];
-    let is_message = |message: &Value| known.contains(&&*role(message));
+    // Calls without a function are not those of a provider, and no client sends them.
+    let calls = |message: &Value| message["tool_calls"].as_array().cloned().unwrap_or_default();
+    let is_message = |message: &Value| {
+        known.contains(&&*role(message))
+            && calls(message).iter().all(|call| call["function"].is_object())
+    };
     if !messages.iter().all(is_message) {
         return Vec::new();
     }
@@ -112,7 +117,8 @@ fn anthropic_cleared(messages: &[Value], call: usize) -> Option<String> {
 
 fn request(turns: &[Value], call: usize) -> Option<String> {
     let max_tokens = 4096 + call % 2;
-    (!turns.is_empty()).then(|| {
+    // Anthropic refuses a conversation that the model begins.
+    turns.first().is_some_and(|first| first["role"] == "user").then(|| {
         format!(
             r#"{{"model":"claude-opus-4-6","max_tokens":{max_tokens},"system":[{{"type":"text","text":"Rules."}}],"tools":[{{"name":"w","input_schema":{{"type":"object","properties":{{}}}}}}],"messages":{}}}"#,
             Value::from(turns)
