@@ -13,7 +13,7 @@
 //! - [`damage`]: changed bits, pages, rows and records.
 //! - [`inputs`]: hostile records, files, command lines and requests.
 //! - [`worst`]: the most expensive selectors that can be written.
-//! - [`spread`](spread()): many units of a trial on several threads.
+//! - [`spread`](mod@spread): many units of a trial on several threads.
 //! - [`script`]: what these trials write; [`folder`]: where.
 
 #![cfg(unix)]
